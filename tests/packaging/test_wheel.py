@@ -1,4 +1,4 @@
-"""The wheel as a user without a compiler meets it: small, nothing but the package, and it explains a model."""
+"""The wheel as met by a user without a compiler: small, the package only, and it explains a model."""
 
 import os
 import subprocess

@@ -1,0 +1,20 @@
+"""`python -m benchmarks [suite ...] [--quick]`: measure, print, and write benchmarks/results/."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+
+SUITES = ("foundation",)
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("suite", nargs="*", default=SUITES, choices=SUITES)
+    parser.add_argument("--quick", action="store_true", help="small models: tries the code, measures nothing")
+    arguments = parser.parse_args()
+    for name in arguments.suite:
+        report = import_module(f"benchmarks.{name}").run(quick=arguments.quick)
+        print(report.markdown())
+        if not arguments.quick:
+            report.write(Path(__file__).parent / "results", name)

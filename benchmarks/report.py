@@ -1,0 +1,67 @@
+"""Results as a table of lines, each with what it had to reach, as Markdown and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measured fact: `value` in `unit`; `wanted` says what it must reach, `details` how it came about."""
+
+    workload: str
+    measure: str
+    value: float
+    unit: str
+    wanted: str = ""
+    details: str = ""
+
+
+def _cpu() -> str:
+    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    names = [line.split(":")[1].strip() for line in text.splitlines() if line.startswith("model name")]
+    flags = [flag for flag in ("avx2", "avx512f") if f" {flag} " in text]
+    return f"{names[0] if names else platform.machine()} ({', '.join(flags)}), {os.cpu_count()} cores"
+
+
+@dataclass
+class Report:
+    """What a suite measured, and on what."""
+
+    title: str
+    command: str
+    packages: tuple[str, ...]
+    lines: list[Line] = field(default_factory=list)
+
+    def add(self, *arguments: object, **named: object) -> None:
+        """Append a `Line` and show it at once."""
+        line = Line(*arguments, **named)  # type: ignore[arg-type]
+        print(f"{line.workload}: {line.measure} = {line.value:.4g} {line.unit}  ({line.wanted})", flush=True)
+        self.lines.append(line)
+
+    def machine(self) -> dict[str, str]:
+        """The machine and the versions: numbers mean nothing without them."""
+        versions = {name: version(name) for name in self.packages}
+        return {"cpu": _cpu(), "python": platform.python_version(), **versions}
+
+    def markdown(self) -> str:
+        """The report as one Markdown page."""
+        about = ", ".join(f"{name} {value}" for name, value in self.machine().items())
+        table = ["| workload | measure | value | wanted | how |", "|---|---|---:|---|---|"]
+        table += [
+            f"| {x.workload} | {x.measure} | {x.value:.4g} {x.unit} | {x.wanted} | {x.details} |"
+            for x in self.lines
+        ]
+        return "\n".join([f"# {self.title}", "", f"Made by `{self.command}` on: {about}.", "", *table, ""])
+
+    def write(self, folder: Path, name: str) -> None:
+        """Write `name`.md and `name`.json into `folder`."""
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.md").write_text(self.markdown())
+        content = {"machine": self.machine(), "lines": [asdict(line) for line in self.lines]}
+        (folder / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
