@@ -17,16 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-ONE_THREAD = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "NUMBA_NUM_THREADS",
-        "LEAFGRAD_NUM_THREADS",
-    ),
-    "1",
-)
+ONE_THREAD = {f"{who}_NUM_THREADS": "1" for who in ("OMP", "OPENBLAS", "MKL", "NUMBA", "LEAFGRAD")}
 
 _call: Callable[[], Any]
 
