@@ -52,7 +52,18 @@ class Shapley:
         return "shapley"
 
     def rule(self, n: int) -> Rule:
-        """Nodes and weights, exact for polynomials of degree n - 1."""
+        """Nodes and weights, exact for polynomials of degree n - 1.
+
+        Parameters
+        ----------
+        n : int
+            The most distinct players on one path of the tree.
+
+        Returns
+        -------
+        tuple of ndarray
+            Nodes and weights, float64, ceil(n/2) of each (at least one).
+        """
         return _gauss(1.0, 1.0, _points(n))
 
 
@@ -60,7 +71,7 @@ class Shapley:
 class Banzhaf:
     """The weighted Banzhaf value: every other player is known with the same probability `p`.
 
-    Parameters
+    Attributes
     ----------
     p : float
         In [0, 1]; 0.5 is the Banzhaf value, 0 "first in", 1 "leave one out".
@@ -86,7 +97,18 @@ class Banzhaf:
         return f"banzhaf:{_short(self.p)}"
 
     def rule(self, n: int) -> Rule:
-        """Nodes and weights: the one point `p`, whatever `n`."""
+        """The one point `p`, whatever `n`.
+
+        Parameters
+        ----------
+        n : int
+            The most distinct players on one path of the tree.
+
+        Returns
+        -------
+        tuple of ndarray
+            Nodes and weights, float64, one of each.
+        """
         _points(n)
         return _frozen(np.array([self.p])), _frozen(np.ones(1))
 
@@ -97,7 +119,7 @@ class BetaShapley:
 
     Large `alpha` looks at small coalitions, large `beta` at large ones, as in the paper; (1, 1) is Shapley.
 
-    Parameters
+    Attributes
     ----------
     alpha, beta : float
         Positive, at most 1e300; need not be whole.
@@ -136,7 +158,18 @@ class BetaShapley:
         return f"beta:{_short(self.alpha)},{_short(self.beta)}"
 
     def rule(self, n: int) -> Rule:
-        """Nodes and weights, exact for polynomials of degree n - 1."""
+        """Nodes and weights, exact for polynomials of degree n - 1.
+
+        Parameters
+        ----------
+        n : int
+            The most distinct players on one path of the tree.
+
+        Returns
+        -------
+        tuple of ndarray
+            Nodes and weights, float64, ceil(n/2) of each (at least one).
+        """
         return _gauss(self.alpha, self.beta, _points(n))
 
 
@@ -191,7 +224,18 @@ class Semivalue:
         return f"semivalue({len(self.nodes)} node{'s' if len(self.nodes) != 1 else ''})"
 
     def rule(self, n: int) -> Rule:
-        """Nodes and weights: the measure itself, less the nodes of weight 0."""
+        """The measure itself, less the nodes of weight 0, whatever `n`.
+
+        Parameters
+        ----------
+        n : int
+            The most distinct players on one path of the tree.
+
+        Returns
+        -------
+        tuple of ndarray
+            Nodes and weights, float64.
+        """
         _points(n)
         kept = [i for i, weight in enumerate(self.weights) if weight > 0.0]
         return (
