@@ -1,0 +1,37 @@
+// Whole matrices of rows through the walk: blocks of rows over threads, tree after tree.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "game.h"
+#include "parallel.h"
+#include "rows.h"
+
+namespace leafgrad {
+
+// Quadrature rules by U, the most players on a path: rule U is nodes[start[U]] .. nodes[start[U + 1] - 1].
+struct Rules {
+    std::span<const std::int64_t> start;
+    std::span<const double> nodes, weights;
+};
+
+// Points of the extension: row-major, `n` x players. Where one of X and z has a single row, all of the other share it.
+struct Points {
+    const double* z = nullptr;
+    std::int64_t n = 0;
+};
+
+struct Run {
+    int threads = 1;
+    Poll poll;
+};
+
+// out: rows x players x outputs, zero at first. The sum over each rule of weight times gradient at t (1, ..., 1).
+void attribute(const Game& game, const Rows& rows, const Rules& rules, double* out, const Run& run);
+// out: max(rows, points) x players x outputs, zero at first.
+void gradient(const Game& game, const Rows& rows, const Points& points, double* out, const Run& run);
+// out: max(rows, points) x outputs, zero at first; the walk's part, without the root means.
+void extension(const Game& game, const Rows& rows, const Points& points, double* out, const Run& run);
+
+}  // namespace leafgrad

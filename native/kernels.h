@@ -1,0 +1,66 @@
+// What the units of every instruction set offer, and the records they take. Pointers and sizes only: these units
+// may hold no C++ library code (see lanes.inl).
+#pragma once
+
+#include <cstdint>
+
+#include "split.h"
+
+namespace leafgrad {
+
+inline constexpr int most_lanes = 64;   // rows walked together at the most; a mask is one word
+inline constexpr int most_points = 8;   // points walked together at the most
+
+// Up to 64 rows, feature by feature: column j begins at columns + 64 j, in the model's own width.
+struct Block {
+    const void* columns;
+    const std::uint64_t* missing;  // per feature, bit i: row i is NaN
+    bool single;                   // float32, else float64
+    int lanes;                     // a multiple of 16
+};
+
+// One tree, in walking order.
+struct TreeView {
+    const Split* splits;
+    const std::uint32_t* steps;
+    const double* leaves;        // leaf x outputs
+    std::int64_t n_steps;
+    std::int32_t outputs;        // values per leaf
+    std::int32_t first_output;   // where they go among the game's outputs
+};
+
+// One walk over one tree for one block of rows. Lanes are rows; every array of lanes is 64-byte aligned.
+struct Walk {
+    TreeView tree;
+    const std::uint64_t* first;    // per split: the rows that go to the first child
+    const std::uint64_t* agreed;   // per split: the rows that went the path's way at its player's earlier splits
+    int n_points;
+    const double* weights;         // per point: what s starts from
+    const double* t;               // diagonal walks: the points are t_q (1, ..., 1)
+    const double* z;               // general walks: points x players x lanes
+    std::int64_t z_stride;         // from point to point
+    double* reach;                 // levels x points x lanes: s
+    double* waiting;               // finished subtrees x outputs x points x lanes: A
+    double* scratch;               // general walks: 12 x points x lanes
+    double* gradient;              // players x game outputs x lanes: added to
+    double* extension;             // game outputs x lanes: added to, weighted by `weights`
+    std::int32_t game_outputs;
+};
+
+struct Kernels {
+    const char* name;
+    int wide, narrow;  // lanes of the two widths
+    // out[i]: the rows that test i sends to the first child.
+    void (*route)(const Block&, const Test*, std::int64_t n, const std::uint32_t* set_words, std::uint64_t* out);
+    void (*diagonal[2])(const Walk&);  // gradient at t_q (1, ..., 1); [0] wide, [1] narrow
+    void (*general[2])(const Walk&);   // gradient at any z
+    void (*value[2])(const Walk&);     // F at any z
+};
+
+// The kernels in use: the best this CPU runs, or the one LEAFGRAD_ISA names.
+const Kernels& kernels();
+// Those this CPU runs, best first; null-terminated.
+const Kernels* const* available_kernels();
+void use_kernels(const char* name);  // nullptr: the best; throws ArgumentError
+
+}  // namespace leafgrad

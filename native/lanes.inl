@@ -1,0 +1,126 @@
+// Lanes: the vector of doubles of one instruction set, and the mask that chooses among its lanes.
+//
+// Included by walk_isa.cpp alone, once per instruction set. Everything has internal linkage: an inline function with
+// linkage compiled for AVX could be the copy that the linker keeps for every CPU. For the same reason nothing of the
+// C++ library with a body is used here. Multiply-add is written out (`fma`): the compiler contracts nothing, so that
+// a row's bits do not depend on which template it went through.
+#include <cstdint>
+
+#if defined(__AVX2__) || defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace leafgrad {
+namespace {
+
+#define LG_INLINE [[gnu::always_inline]] static inline
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+
+struct Lanes {
+    using Vec = __m512d;
+    using Mask = __mmask8;
+    static constexpr int width = 8;
+    static constexpr int group = 4;   // vectors worked on together: as many as the registers hold
+    LG_INLINE Vec zero() { return _mm512_setzero_pd(); }
+    LG_INLINE Vec all(double x) { return _mm512_set1_pd(x); }
+    LG_INLINE Vec load(const double* p) { return _mm512_load_pd(p); }
+    LG_INLINE void store(double* p, Vec a) { _mm512_store_pd(p, a); }
+    LG_INLINE Vec add(Vec a, Vec b) { return _mm512_add_pd(a, b); }
+    LG_INLINE Vec sub(Vec a, Vec b) { return _mm512_sub_pd(a, b); }
+    LG_INLINE Vec mul(Vec a, Vec b) { return _mm512_mul_pd(a, b); }
+    LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_pd(a, b, c); }
+    LG_INLINE Vec div(Vec a, Vec b) { return _mm512_div_pd(a, b); }
+    LG_INLINE Mask mask(std::uint64_t word, int vec) { return static_cast<Mask>(word >> (8 * vec)); }
+    LG_INLINE Mask is_zero(Vec a) { return _mm512_cmp_pd_mask(a, zero(), _CMP_EQ_OQ); }
+    LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return _mm512_mask_blend_pd(m, no, yes); }
+    LG_INLINE Vec keep(Mask m, Vec a) { return _mm512_maskz_mov_pd(m, a); }
+    LG_INLINE Vec add_where(Mask m, Vec a, Vec b) { return _mm512_mask_add_pd(a, m, a, b); }  // m ? a + b : a
+    LG_INLINE std::uint64_t not_above(const float* x, float t) {  // bit i: x[i] <= t, 16 of them
+        return _mm512_cmp_ps_mask(_mm512_load_ps(x), _mm512_set1_ps(t), _CMP_LE_OQ);
+    }
+    LG_INLINE std::uint64_t not_above(const double* x, double t) {
+        return _mm512_cmp_pd_mask(_mm512_load_pd(x), _mm512_set1_pd(t), _CMP_LE_OQ);
+    }
+    static constexpr int floats_compared = 16, doubles_compared = 8;
+};
+
+#elif defined(__AVX2__) && defined(__FMA__)
+
+// Bit i of the index is lane i.
+alignas(32) constexpr std::int64_t nibble_masks[16][4] = {
+    {0, 0, 0, 0},  {-1, 0, 0, 0},  {0, -1, 0, 0},  {-1, -1, 0, 0},  {0, 0, -1, 0},  {-1, 0, -1, 0},
+    {0, -1, -1, 0},  {-1, -1, -1, 0},  {0, 0, 0, -1}, {-1, 0, 0, -1}, {0, -1, 0, -1}, {-1, -1, 0, -1},
+    {0, 0, -1, -1}, {-1, 0, -1, -1}, {0, -1, -1, -1}, {-1, -1, -1, -1}};
+
+struct Lanes {
+    using Vec = __m256d;
+    using Mask = __m256d;
+    static constexpr int width = 4;
+    static constexpr int group = 2;
+    LG_INLINE Vec zero() { return _mm256_setzero_pd(); }
+    LG_INLINE Vec all(double x) { return _mm256_set1_pd(x); }
+    LG_INLINE Vec load(const double* p) { return _mm256_load_pd(p); }
+    LG_INLINE void store(double* p, Vec a) { _mm256_store_pd(p, a); }
+    LG_INLINE Vec add(Vec a, Vec b) { return _mm256_add_pd(a, b); }
+    LG_INLINE Vec sub(Vec a, Vec b) { return _mm256_sub_pd(a, b); }
+    LG_INLINE Vec mul(Vec a, Vec b) { return _mm256_mul_pd(a, b); }
+    LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_pd(a, b, c); }
+    LG_INLINE Vec div(Vec a, Vec b) { return _mm256_div_pd(a, b); }
+    LG_INLINE Mask mask(std::uint64_t word, int vec) {
+        return _mm256_castsi256_pd(
+            _mm256_load_si256(reinterpret_cast<const __m256i*>(nibble_masks[(word >> (4 * vec)) & 15])));
+    }
+    LG_INLINE Mask is_zero(Vec a) { return _mm256_cmp_pd(a, zero(), _CMP_EQ_OQ); }
+    LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return _mm256_blendv_pd(no, yes, m); }
+    LG_INLINE Vec keep(Mask m, Vec a) { return _mm256_and_pd(m, a); }
+    LG_INLINE Vec add_where(Mask m, Vec a, Vec b) { return _mm256_add_pd(a, _mm256_and_pd(m, b)); }
+    LG_INLINE std::uint64_t not_above(const float* x, float t) {
+        return static_cast<std::uint64_t>(
+            _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(x), _mm256_set1_ps(t), _CMP_LE_OQ)));
+    }
+    LG_INLINE std::uint64_t not_above(const double* x, double t) {
+        return static_cast<std::uint64_t>(
+            _mm256_movemask_pd(_mm256_cmp_pd(_mm256_load_pd(x), _mm256_set1_pd(t), _CMP_LE_OQ)));
+    }
+    static constexpr int floats_compared = 8, doubles_compared = 4;
+};
+
+#else
+
+// Any CPU that gcc or clang compiles for: two doubles, by the compilers' own vector types. No fused multiply-add.
+struct Lanes {
+    typedef double Vec __attribute__((vector_size(16)));
+    typedef std::int64_t Mask __attribute__((vector_size(16)));
+    static constexpr int width = 2;
+    static constexpr int group = 2;
+    LG_INLINE Vec zero() { return Vec{0, 0}; }
+    LG_INLINE Vec all(double x) { return Vec{x, x}; }
+    LG_INLINE Vec load(const double* p) { return *reinterpret_cast<const Vec*>(p); }
+    LG_INLINE void store(double* p, Vec a) { *reinterpret_cast<Vec*>(p) = a; }
+    LG_INLINE Vec add(Vec a, Vec b) { return a + b; }
+    LG_INLINE Vec sub(Vec a, Vec b) { return a - b; }
+    LG_INLINE Vec mul(Vec a, Vec b) { return a * b; }
+    LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
+    LG_INLINE Vec div(Vec a, Vec b) { return a / b; }
+    LG_INLINE Mask mask(std::uint64_t word, int vec) {
+        const auto bits = static_cast<std::int64_t>(word >> (2 * vec));
+        return Mask{-(bits & 1), -((bits >> 1) & 1)};
+    }
+    LG_INLINE Mask is_zero(Vec a) { return (Mask)(a == zero()); }
+    LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return (Vec)((m & (Mask)yes) | (~m & (Mask)no)); }
+    LG_INLINE Vec keep(Mask m, Vec a) { return (Vec)(m & (Mask)a); }
+    LG_INLINE Vec add_where(Mask m, Vec a, Vec b) { return a + keep(m, b); }
+    template <class Real>
+    LG_INLINE std::uint64_t not_above(const Real* x, Real t) {
+        std::uint64_t bits = 0;
+        for (int i = 0; i < 8; ++i) bits |= static_cast<std::uint64_t>(x[i] <= t) << i;
+        return bits;
+    }
+    static constexpr int floats_compared = 8, doubles_compared = 8;
+};
+
+#endif
+
+}  // namespace
+}  // namespace leafgrad

@@ -1,0 +1,39 @@
+// The user's rows, and blocks of them laid out feature by feature for the router.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "aligned.h"
+#include "forest.h"
+#include "kernels.h"
+
+namespace leafgrad {
+
+// A row-major matrix, float32 or float64; one of the two pointers is set.
+struct Rows {
+    const float* single = nullptr;
+    const double* full = nullptr;
+    std::int64_t n = 0;
+    std::int64_t n_features = 0;
+};
+
+// Room for one block; a worker keeps one and refills it.
+class BlockBuffer {
+public:
+    explicit BlockBuffer(const Forest& forest);
+
+    // Rows begin .. begin + count - 1 as lanes; lanes behind them hold what was there before, or 0.
+    // With `repeat`, one row in all lanes.
+    Block fill(const Rows& rows, std::int64_t begin, int count, bool repeat = false);
+
+private:
+    template <class Real>
+    void fill_as(const Rows& rows, std::int64_t begin, int count, bool repeat);
+
+    const Forest& forest_;
+    Aligned<double> columns_;
+    std::vector<std::uint64_t> missing_;
+};
+
+}  // namespace leafgrad

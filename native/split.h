@@ -1,0 +1,44 @@
+// What a walk and a router read of a tree: plain records, safe to share with the units of every instruction set.
+#pragma once
+
+#include <cstdint>
+
+namespace leafgrad {
+
+// How a split decides. `x <= threshold` goes left; the flags say what the comparison does not.
+enum Flag : std::uint8_t {
+    missing_left = 1,  // NaN goes left (else right)
+    categorical = 2,   // goes left iff the code trunc(x) is in the node's set
+    other_left = 4,    // codes outside the set's range, negative ones too, go left (else right)
+};
+
+// The rule of one split.
+struct Test {
+    double threshold;
+    std::int64_t set_begin, set_end;  // words of the category set
+    std::int32_t feature;
+    std::uint8_t flags;        // Flag
+    bool first_is_right;       // the mask answers "goes to the first child" in walking order
+};
+
+// A `twig` is a split right above two leaves: its parent finishes it in passing. Any other split is a `branch`.
+enum class Kind : std::uint8_t { leaf, twig, branch };
+
+// A split in the recursion. "First" and "second" are the children in walking order; the first has more splits.
+struct Split {
+    double share[2];             // w of the first and of the second child
+    double earlier;              // W: product of the shares of this player's earlier edges on the path; 1 without any
+    std::int32_t player;         // its place in Game::used_players
+    std::int32_t previous;       // the split on the path that last tested this player, -1 without any
+    std::int32_t parent;         // -1 at the root
+    std::int32_t level;          // splits above
+    std::int32_t child[2];       // index among the tree's splits (twig, branch) or leaves
+    Kind kind[2];
+    std::uint8_t side;           // 0: first child of its parent, 1: second
+    std::uint8_t previous_side;  // the side of `previous` on which this split lies
+};
+
+// A step of a walk is `split << 1`, with this bit when the walk leaves the branch and without when it enters.
+inline constexpr std::uint32_t leaving = 1;
+
+}  // namespace leafgrad

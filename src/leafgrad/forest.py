@@ -1,0 +1,474 @@
+"""The model as leafgrad sees it: the flat arrays of all trees, and what its numbers are called.
+
+A `Forest` is frozen. The native core holds the arrays, has checked them once, and has stored every leaf minus its
+tree's root mean, so that targets near 1e8 lose no digits; the arrays here are read-only views of it. The rest is
+metadata: names, the constant, the link. Every loader ends in `Forest.from_arrays`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leafgrad import _core
+from leafgrad.errors import InputError, ModelFormatError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import ArrayLike, NDArray
+
+MISSING_LEFT, CATEGORICAL, OTHER_LEFT = 1, 2, 4
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Forest:
+    """A sum of trees, ready to be explained.
+
+    Build one with `leafgrad.load(model)`, or with `Forest.from_arrays` for a tree of one's own. The arrays of the
+    trees (`left`, `share`, `value`, ...) are read-only and indexed by one global node number; the first node of a
+    tree is its root.
+
+    Attributes
+    ----------
+    core
+        The native forest.
+    constant
+        What the model adds to its trees, one number an output: `(K,)`.
+    feature_names, output_names
+        Names of the columns and of the outputs; None where the model has none.
+    classes
+        A classifier's labels; for a classifier of several targets one tuple of labels each; None for others.
+    link
+        From raw output to the prediction: "identity", "sigmoid" ("sigmoid:2" with a factor), "softmax", "exp".
+    missing, infinite
+        Whether the model takes NaN and infinity.
+    categories
+        Per feature the values of a categorical column, in the order of their codes, or None.
+    checked
+        Whether the forest was compared with the live model when it was loaded.
+    library, model_name
+        Where it came from.
+    """
+
+    core: _core.Forest
+    constant: NDArray[np.float64]
+    feature_names: tuple[str, ...] | None = None
+    output_names: tuple[Any, ...] | None = None
+    classes: tuple[Any, ...] | None = None
+    link: str = "identity"
+    missing: bool = False
+    infinite: bool = True
+    categories: tuple[tuple[Any, ...] | None, ...] | None = None
+    checked: bool = False
+    library: str = ""
+    model_name: str = ""
+
+    # The trees, as the core holds them.
+    tree_start = property(lambda self: self.core.tree_start, doc="First node of each tree and the end, `(T+1,)`.")
+    left = property(lambda self: self.core.left, doc="Left child, counted from its tree's root; -1 at a leaf.")
+    right = property(lambda self: self.core.right, doc="Right child, counted from its tree's root; -1 at a leaf.")
+    feature = property(lambda self: self.core.feature, doc="Column a node splits on; -1 at a leaf.")
+    threshold = property(lambda self: self.core.threshold, doc="`x <= threshold` goes left, in `dtype`.")
+    flags = property(lambda self: self.core.flags, doc="1: NaN goes left; 2: categorical; 4: other codes go left.")
+    category_set = property(lambda self: self.core.category_set, doc="Set of a categorical node, else -1.")
+    set_start = property(lambda self: self.core.set_start, doc="First word of each category set and the end.")
+    set_words = property(lambda self: self.core.set_words, doc="Bit c % 32 of a set's word c // 32: code c goes left.")
+    share = property(lambda self: self.core.share, doc="Cover share of a node in its parent; 1 at roots.")
+    value = property(lambda self: self.core.value, doc="Leaf values minus their tree's root mean, `(n_nodes, W)`.")
+    tree_output = property(lambda self: self.core.tree_output, doc="Output a tree adds to; -1 for vector leaves.")
+    root_mean = property(lambda self: self.core.root_mean, doc="Cover-weighted mean of each tree's leaves, `(T, W)`.")
+
+    n_trees = property(lambda self: int(self.core.n_trees), doc="Number of trees.")
+    n_leaves = property(lambda self: int(self.core.n_leaves), doc="Number of leaves of all trees.")
+    n_features = property(lambda self: int(self.core.n_features), doc="Number of columns the model takes.")
+    n_outputs = property(lambda self: int(self.core.n_outputs), doc="Number of raw outputs, K.")
+    max_depth = property(lambda self: int(self.core.max_depth), doc="Most splits on one path.")
+
+    @functools.cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """The width in which the model compares, float32 or float64."""
+        return np.dtype(np.float32 if self.core.single else np.float64)
+
+    @functools.cached_property
+    def base(self) -> NDArray[np.float64]:
+        """The model's output when nothing is known, `(K,)`: the constant plus the trees' root means."""
+        base = [[c] for c in self.constant]
+        for tree, output in enumerate(self.tree_output):
+            for k, mean in enumerate(self.root_mean[tree]):
+                base[k if output < 0 else output].append(mean)
+        out = np.array([math.fsum(terms) for terms in base])
+        out.flags.writeable = False
+        return out
+
+    @functools.cached_property
+    def scale(self) -> NDArray[np.float64]:
+        """The sum over trees of max|leaf - root mean|, `(K,)`: the unit in which errors are told."""
+        scale = np.zeros(self.n_outputs)
+        peaks = np.maximum.reduceat(np.abs(self.value), self.tree_start[:-1], axis=0)
+        if self.value.shape[1] == self.n_outputs and (self.tree_output < 0).all():
+            scale += peaks.sum(axis=0)
+        else:
+            np.add.at(scale, self.tree_output, peaks[:, 0])
+        return scale
+
+    @functools.cached_property
+    def _default_game(self) -> _core.Game:
+        n = self.n_features
+        return _core.Game(
+            self.core, np.arange(n, dtype=np.int32), n, np.arange(self.n_outputs, dtype=np.int32)
+        )
+
+    def game(self, players: ArrayLike | None = None, outputs: ArrayLike | None = None) -> _core.Game:
+        """The trees in walking order, for given players and outputs; the default one is kept.
+
+        Parameters
+        ----------
+        players
+            The player that owns each feature, `(n_features,)`, numbered from 0; None: every feature is its own.
+        outputs
+            The outputs to explain; None: all.
+
+        Returns
+        -------
+        _core.Game
+            What the native core explains.
+        """
+        if players is None and outputs is None:
+            return self._default_game
+        owner = np.arange(self.n_features) if players is None else np.asarray(players)
+        chosen = np.arange(self.n_outputs) if outputs is None else np.asarray(outputs)
+        n_players = int(owner.max()) + 1 if owner.size else 0
+        return _core.Game(
+            self.core,
+            np.ascontiguousarray(owner, dtype=np.int32),
+            n_players,
+            np.ascontiguousarray(chosen, dtype=np.int32),
+        )
+
+    def predict(self, X: Any, *, threads: int | None = None) -> NDArray[np.float64]:
+        """The model's own raw output: margins of boosters, probabilities of tree and forest classifiers.
+
+        Parameters
+        ----------
+        X
+            Rows, in any form `leafgrad.explain` takes.
+        threads
+            Number of threads; None: what the process may use.
+
+        Returns
+        -------
+        ndarray
+            `(n,)`, or `(n, K)` when the model has K > 1 outputs.
+        """
+        from leafgrad import encode
+        from leafgrad.threads import resolve
+
+        rows = encode.rows(self, X)
+        out = np.empty((rows.n, self.n_outputs))
+        for start, block in rows.blocks():
+            out[start : start + len(block)] = self.core.predict(block, resolve(threads)) + self.constant
+        return out[:, 0] if self.n_outputs == 1 else out
+
+    def leaves(self, X: Any, *, threads: int | None = None) -> NDArray[np.int32]:
+        """The leaf each row reaches in each tree, as its node number within the tree.
+
+        Parameters
+        ----------
+        X
+            Rows, in any form `leafgrad.explain` takes.
+        threads
+            Number of threads; None: what the process may use.
+
+        Returns
+        -------
+        ndarray
+            `(n, n_trees)` of int32.
+        """
+        from leafgrad import encode
+        from leafgrad.threads import resolve
+
+        rows = encode.rows(self, X)
+        out = np.empty((rows.n, self.n_trees), np.int32)
+        for start, block in rows.blocks():
+            out[start : start + len(block)] = self.core.leaves(block, resolve(threads))
+        return out
+
+    def replace(self, **metadata: Any) -> Forest:
+        """The same trees with other metadata.
+
+        Parameters
+        ----------
+        **metadata
+            Fields of the forest.
+
+        Returns
+        -------
+        Forest
+            A new forest that shares the native core.
+        """
+        return dataclasses.replace(self, **metadata)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the forest to one `.npz` file, readable with no other library than leafgrad.
+
+        Parameters
+        ----------
+        path
+            The file; it appears whole or not at all.
+        """
+        from leafgrad.store import save_forest
+
+        save_forest(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Forest:
+        """Read a forest that `save` wrote.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Returns
+        -------
+        Forest
+            The forest; its explanations are bit for bit those of the one saved.
+        """
+        from leafgrad.store import load_forest
+
+        return load_forest(path)
+
+    def __repr__(self) -> str:
+        what = " ".join(part for part in (self.library, self.model_name) if part)
+        return (
+            f"<Forest{f' of {what}' if what else ''}: {self.n_trees} trees, {self.n_leaves} leaves, "
+            f"depth {self.max_depth}, {self.n_features} features, {self.n_outputs} outputs>"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from leafgrad.store import pack, unpack
+
+        return unpack, (pack(self),)
+
+    @staticmethod
+    def from_arrays(
+        *,
+        tree_start: ArrayLike,
+        left: ArrayLike,
+        right: ArrayLike,
+        feature: ArrayLike,
+        threshold: ArrayLike,
+        cover: ArrayLike,
+        value: ArrayLike,
+        tree_output: ArrayLike | None = None,
+        missing_left: ArrayLike | None = None,
+        categories_left: Mapping[int, Iterable[int]] | None = None,
+        other_left: ArrayLike | None = None,
+        compare: str = "<=",
+        dtype: Any = np.float64,
+        constant: ArrayLike = 0.0,
+        n_features: int | None = None,
+        n_outputs: int | None = None,
+        feature_names: Sequence[str] | None = None,
+        output_names: Sequence[Any] | None = None,
+        classes: Sequence[Any] | None = None,
+        link: str = "identity",
+        missing: bool | None = None,
+        infinite: bool = True,
+        categories: Sequence[Sequence[Any] | None] | None = None,
+        checked: bool = False,
+        library: str = "",
+        model_name: str = "",
+    ) -> Forest:
+        """Build a forest from plain arrays, one entry a node over all trees.
+
+        Parameters
+        ----------
+        tree_start
+            `(T+1,)`: tree t is the nodes `tree_start[t]` to `tree_start[t+1] - 1`; the first is its root.
+        left, right
+            Child of each node, counted from its tree's root; -1 at a leaf.
+        feature
+            Column each node splits on; ignored at leaves.
+        threshold
+            `x <= threshold` goes left (`x < threshold` with `compare="<"`); ignored at leaves and categorical nodes.
+        cover
+            Training weight that reached each node, at least 0. Only the ratio of siblings matters; 1/2 each where
+            both are 0.
+        value
+            `(n,)` or `(n, W)`: leaf values; other rows are ignored. W = 1 or the number of outputs.
+        tree_output
+            `(T,)`: the output each tree adds to, where leaves are single numbers and there are several outputs.
+        missing_left
+            Per node, whether NaN goes left; None: the model takes no NaN, unless `missing=True`.
+        categories_left
+            Categorical nodes: node -> the codes that go left. A code is `int(x)`.
+        other_left
+            Per node, whether codes outside the listed range, negative ones too, go left.
+        compare
+            "<=" or "<".
+        dtype
+            float32 or float64: the width in which the model casts x and compares it with the threshold.
+        constant
+            What the model adds to its trees: a number, or one an output.
+        n_features, n_outputs
+            Numbers of columns and outputs; None: what the arrays need.
+        feature_names, output_names, classes
+            Names, see the attributes.
+        link
+            See the attributes.
+        missing, infinite
+            Whether NaN and infinity are taken.
+        categories
+            Per feature, values of a categorical column in the order of their codes.
+        checked, library, model_name
+            For loaders.
+
+        Returns
+        -------
+        Forest
+            The checked forest.
+
+        Examples
+        --------
+        A stump that answers 1 where the second column is above 0.5, learned from 3 rows below and 1 above:
+
+        >>> from leafgrad import Forest
+        >>> stump = Forest.from_arrays(
+        ...     tree_start=[0, 3], left=[1, -1, -1], right=[2, -1, -1], feature=[1, -1, -1],
+        ...     threshold=[0.5, 0, 0], cover=[4, 3, 1], value=[0, 0, 1])
+        >>> stump.base
+        array([0.25])
+        >>> stump.predict([[0.0, 0.4], [0.0, 0.6]])
+        array([0., 1.])
+        """
+        starts = _vector(tree_start, np.int64, "tree_start")
+        lefts = _vector(left, np.int32, "left")
+        n = len(lefts)
+        features = _vector(feature, np.int32, "feature")
+        split = lefts >= 0
+        if len(features) == n:
+            features = np.where(split, features, -1).astype(np.int32)
+        values = np.array(value, dtype=np.float64, ndmin=1)
+        if values.ndim == 1:
+            values = values[:, None]
+        if values.ndim != 2:
+            raise ModelFormatError(f"value has {values.ndim} dimensions; wanted (nodes,) or (nodes, outputs)")
+        if len(values) == n:
+            values[split] = 0.0
+        if tree_output is None:
+            outputs = np.full(max(len(starts) - 1, 0), -1, np.int32)
+            n_outputs = values.shape[1] if n_outputs is None else n_outputs
+            if values.shape[1] == 1 and n_outputs == 1:
+                outputs[:] = 0
+        else:
+            outputs = _vector(tree_output, np.int32, "tree_output")
+            n_outputs = int(outputs.max(initial=0)) + 1 if n_outputs is None else n_outputs
+        constants = np.broadcast_to(np.asarray(constant, dtype=np.float64), (n_outputs,)).copy()
+        constants.flags.writeable = False
+        if not np.isfinite(constants).all():
+            raise ModelFormatError(f"constant is {constant}; wanted finite numbers")
+
+        width = np.dtype(dtype)
+        if width not in (np.float32, np.float64):
+            raise InputError(f"dtype is {width}; wanted float32 or float64, the width in which the model compares")
+        flags = np.zeros(n, np.uint8)
+        for flag, given in ((MISSING_LEFT, missing_left), (OTHER_LEFT, other_left)):
+            if given is not None:
+                flags |= np.where(_vector(given, np.bool_, "missing_left or other_left"), flag, 0).astype(np.uint8)
+        sets, set_start, set_words = _category_sets(categories_left or {}, n)
+        flags[sets >= 0] |= CATEGORICAL
+        if n_features is None:
+            names = len(feature_names) if feature_names is not None else 0
+            n_features = max(int(features.max(initial=-1)) + 1, names)
+        if feature_names is not None and len(feature_names) != n_features:
+            raise ModelFormatError(f"there are {len(feature_names)} feature_names for {n_features} features")
+        core = _core.Forest(
+            tree_start=starts,
+            left=lefts,
+            right=_vector(right, np.int32, "right"),
+            feature=features,
+            threshold=_thresholds(_vector(threshold, np.float64, "threshold"), split & (sets < 0), compare, width),
+            flags=flags,
+            category_set=sets,
+            set_start=set_start,
+            set_words=set_words,
+            cover=_vector(cover, np.float64, "cover"),
+            value=np.ascontiguousarray(values),
+            tree_output=outputs,
+            n_features=n_features,
+            n_outputs=n_outputs,
+            single=width == np.float32,
+        )
+        forest = Forest(
+            core=core,
+            constant=constants,
+            feature_names=None if feature_names is None else tuple(str(name) for name in feature_names),
+            output_names=None if output_names is None else tuple(output_names),
+            classes=None if classes is None else tuple(classes),
+            link=link,
+            missing=missing_left is not None if missing is None else bool(missing),
+            infinite=bool(infinite),
+            categories=None if categories is None else tuple(None if c is None else tuple(c) for c in categories),
+            checked=checked,
+            library=library,
+            model_name=model_name,
+        )
+        forest.game()  # refuses, now rather than later, shares that float64 cannot carry
+        return forest
+
+
+def _vector(given: ArrayLike, dtype: Any, name: str) -> NDArray[Any]:
+    try:
+        out = np.ascontiguousarray(given, dtype=dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelFormatError(f"{name} does not convert to {np.dtype(dtype)}: {error}") from error
+    if out.ndim != 1:
+        raise ModelFormatError(f"{name} has {out.ndim} dimensions; wanted one entry a node (or tree)")
+    return out
+
+
+def _thresholds(
+    given: NDArray[np.float64], numeric: NDArray[np.bool_], compare: str, width: np.dtype[Any]
+) -> NDArray[np.float64]:
+    """Every comparison as `x <= t` with t in the model's width, deciding exactly as the one given."""
+    if compare not in ("<=", "<"):
+        raise InputError(f"compare is {compare!r}; wanted '<=' or '<'")
+    if len(given) != len(numeric):
+        return given  # the core says what is wrong
+    out = np.where(numeric, given, 0.0)
+    if np.isnan(out).any():
+        return out
+    if width == np.float32:
+        with np.errstate(over="ignore"):
+            single = out.astype(np.float32)
+        # A float32 x is <= t exactly when it is <= the largest float32 that is: round down.
+        above = single > out if compare == "<=" else single >= out
+        out = np.where(above, np.nextafter(single, np.float32(-np.inf)), single).astype(np.float64)
+    elif compare == "<":
+        out = np.nextafter(out, -np.inf)
+    return np.where(numeric, out, 0.0)
+
+
+def _category_sets(
+    given: Mapping[int, Iterable[int]], n: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint32]]:
+    sets = np.full(n, -1, np.int32)
+    words: list[NDArray[np.uint32]] = []
+    for i, (node, codes) in enumerate(given.items()):
+        listed = np.fromiter(codes, dtype=np.int64)
+        if not 0 <= node < n or (listed < 0).any():
+            raise ModelFormatError(f"categories_left: node {node} or one of its codes is out of range")
+        bits = np.zeros((int(listed.max(initial=-1)) // 32 + 1) * 32, np.uint8)
+        bits[listed] = 1
+        words.append(np.packbits(bits, bitorder="little").view("<u4").astype(np.uint32))
+        sets[node] = i
+    start = np.cumsum([0, *(len(w) for w in words)], dtype=np.int64)
+    return sets, start, np.concatenate(words) if words else np.zeros(0, np.uint32)
