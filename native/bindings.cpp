@@ -31,6 +31,9 @@ std::span<const T> span(const Vector<T>& from) {
     return {from.data(), from.size()};
 }
 
+// Arrays that carry their owner: nanobind need tie them to nothing.
+constexpr auto owned = nb::rv_policy::automatic;
+
 // A read-only view of memory that `owner` keeps alive.
 template <class T>
 auto view(const std::vector<T>& of, nb::handle owner, std::initializer_list<std::size_t> shape) {
@@ -110,27 +113,27 @@ void bind_forest(nb::module_& m) {
             nb::kw_only(), "tree_start"_a, "left"_a, "right"_a, "feature"_a, "threshold"_a, "flags"_a, "category_set"_a,
             "set_start"_a, "set_words"_a, "cover"_a, "value"_a, "tree_output"_a, "n_features"_a, "n_outputs"_a,
             "single"_a)
-        .def_prop_ro("tree_start", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).tree_start, h); })
-        .def_prop_ro("left", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).left, h); })
-        .def_prop_ro("right", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).right, h); })
-        .def_prop_ro("feature", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).feature, h); })
-        .def_prop_ro("threshold", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).threshold, h); })
-        .def_prop_ro("flags", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).flags, h); })
-        .def_prop_ro("category_set", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).category_set, h); })
-        .def_prop_ro("set_start", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).set_start, h); })
-        .def_prop_ro("set_words", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).set_words, h); })
-        .def_prop_ro("share", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).share, h); })
-        .def_prop_ro("tree_output", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).tree_output, h); })
+        .def_prop_ro("tree_start", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).tree_start, h); }, owned)
+        .def_prop_ro("left", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).left, h); }, owned)
+        .def_prop_ro("right", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).right, h); }, owned)
+        .def_prop_ro("feature", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).feature, h); }, owned)
+        .def_prop_ro("threshold", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).threshold, h); }, owned)
+        .def_prop_ro("flags", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).flags, h); }, owned)
+        .def_prop_ro("category_set", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).category_set, h); }, owned)
+        .def_prop_ro("set_start", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).set_start, h); }, owned)
+        .def_prop_ro("set_words", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).set_words, h); }, owned)
+        .def_prop_ro("share", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).share, h); }, owned)
+        .def_prop_ro("tree_output", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).tree_output, h); }, owned)
         .def_prop_ro("value",
                      [](nb::handle_t<Forest> h) {
                          const auto& f = nb::cast<Forest&>(h);
                          return view(f.value, h, {f.left.size(), static_cast<std::size_t>(f.width)});
-                     })
+                     }, owned)
         .def_prop_ro("root_mean",
                      [](nb::handle_t<Forest> h) {
                          const auto& f = nb::cast<Forest&>(h);
                          return view(f.root_mean, h, {f.tree_output.size(), static_cast<std::size_t>(f.width)});
-                     })
+                     }, owned)
         .def_ro("n_features", &Forest::n_features)
         .def_ro("n_outputs", &Forest::n_outputs)
         .def_ro("n_leaves", &Forest::n_leaves)
@@ -180,7 +183,7 @@ void bind_game(nb::module_& m) {
                          for (std::size_t i = 0; i < game.trees.size(); ++i)
                              out.data[game.tree_of[i]] = game.trees[i].most_players;
                          return std::move(out.array);
-                     })
+                     }, owned)
         .def(
             "attribute",
             [](const Game& game, const Matrix& X, const Vector<std::int64_t>& rule_start, const Vector<double>& nodes,
