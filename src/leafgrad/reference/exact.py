@@ -1,0 +1,219 @@
+"""The exact oracle: leaf-path products in fractions, for any number of players and any number in [0, 1].
+
+For one leaf, f_x is a product over the players of its path, and so is its extension:
+prod_j (z_j [x agrees with all of j's splits] + (1 - z_j) W_j), with W_j the product of j's cover shares.
+Everything follows leaf by leaf, with nothing rounded: floats are fractions, and so are the moments of a Beta
+density at float parameters. Along the diagonal z = t·1 the product is a polynomial in t and u = 1 - t, held
+by its coefficients of t^s u^(k-s); leaving one player out divides it exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from leafgrad.reference.paths import Game
+from leafgrad.values import Banzhaf, BetaShapley, Semivalue, Shapley, Value
+
+Fractions: TypeAlias = npt.NDArray[np.object_]  # of Fraction; `.astype(float)` rounds each one correctly
+Numbers: TypeAlias = Iterable[float | Fraction]
+
+
+def known(game: Game, players: Iterable[int]) -> Fractions:
+    """The worth f_x(S) of one coalition.
+
+    Parameters
+    ----------
+    game : Game
+        From `paths.game`.
+    players : iterable of int
+        S, the players known.
+
+    Returns
+    -------
+    ndarray of Fraction, shape (n_outputs,)
+        Less `forest.base`.
+    """
+    members = set(players)
+    return extension(game, [int(j in members) for j in range(game.n_players)])
+
+
+def extension(game: Game, z: Numbers) -> Fractions:
+    """The multilinear extension F_x(z).
+
+    Parameters
+    ----------
+    game : Game
+        From `paths.game`.
+    z : iterable of float or Fraction, length n_players
+        The probability that each player is known.
+
+    Returns
+    -------
+    ndarray of Fraction, shape (n_outputs,)
+        Less `forest.base`.
+    """
+    point = [_fraction(number) for number in z]
+    total = _zeros(game.n_outputs)
+    for tree in game.trees:
+        for leaf, path in tree.leaf_paths():
+            reached = math.prod(
+                (point[j] * agrees + (1 - point[j]) * share for j, (agrees, share) in path.items()),
+                start=Fraction(1),
+            )
+            total[tree.outputs] += reached * _leaf(tree.value[leaf])
+    return total
+
+
+def gradient(game: Game, z: Numbers) -> Fractions:
+    """The gradient of the multilinear extension.
+
+    Parameters
+    ----------
+    game : Game
+        From `paths.game`.
+    z : iterable of float or Fraction, length n_players
+        The probability that each player is known.
+
+    Returns
+    -------
+    ndarray of Fraction, shape (n_players, n_outputs)
+        The derivative for each player.
+    """
+    point = [_fraction(number) for number in z]
+    total = _zeros(game.n_players, game.n_outputs)
+    for tree in game.trees:
+        for leaf, path in tree.leaf_paths():
+            factors = [point[j] * agrees + (1 - point[j]) * share for j, (agrees, share) in path.items()]
+            for (j, (agrees, share)), others in zip(path.items(), _leave_one_out(factors), strict=True):
+                if others and agrees != share:
+                    total[j, tree.outputs] += (agrees - share) * others * _leaf(tree.value[leaf])
+    return total
+
+
+def value(game: Game, value: Value | Sequence[float | Fraction]) -> Fractions:
+    """A probabilistic value of every player.
+
+    Parameters
+    ----------
+    game : Game
+        From `paths.game`.
+    value : Shapley, Banzhaf, BetaShapley, Semivalue or sequence of numbers
+        A sequence is a distribution over the coalition sizes 0..n_players-1.
+
+    Returns
+    -------
+    ndarray of Fraction, shape (n_players, n_outputs)
+        The value of each player.
+    """
+    total = _zeros(game.n_players, game.n_outputs)
+    cache: dict[int, list[Fraction]] = {}
+    for tree in game.trees:
+        for leaf, path in tree.leaf_paths():
+            if any(not agrees and share == 0 for agrees, share in path.values()):
+                continue  # never reached, whoever is known
+            product = [Fraction(1)]
+            for agrees, share in path.values():
+                product = _times(product, agrees, share)
+            n = len(path)
+            if n not in cache:
+                cache[n] = omega(value, n, game.n_players)
+            for j, (agrees, share) in path.items():
+                if agrees != share:
+                    others = _divided(product, agrees, share)
+                    mean = sum((w * c for w, c in zip(cache[n], others, strict=True)), start=Fraction(0))
+                    total[j, tree.outputs] += (agrees - share) * mean * _leaf(tree.value[leaf])
+    return total
+
+
+def omega(value: Value | Sequence[float | Fraction], n: int, n_players: int) -> list[Fraction]:
+    """The weight of one coalition by its size, in the game of the `n` players that matter.
+
+    Parameters
+    ----------
+    value : Shapley, Banzhaf, BetaShapley, Semivalue or sequence of numbers
+        A sequence is a distribution over the coalition sizes 0..n_players-1.
+    n : int
+        Players of the smaller game; the others are null players.
+    n_players : int
+        Players of the whole game; only a distribution over sizes depends on it.
+
+    Returns
+    -------
+    list of Fraction
+        At [s], for s < n, the weight of each coalition of s others.
+    """
+    if isinstance(value, Shapley):
+        value = BetaShapley(1, 1)
+    if isinstance(value, BetaShapley):
+        a, b = Fraction(value.alpha), Fraction(value.beta)
+        whole = _rising(a + b, n - 1)
+        return [_rising(b, s) * _rising(a, n - 1 - s) / whole for s in range(n)]
+    if isinstance(value, Banzhaf):
+        value = Semivalue([value.p], [1.0])
+    if isinstance(value, Semivalue):
+        measure = [(Fraction(t), Fraction(w)) for t, w in zip(value.nodes, value.weights, strict=True)]
+        return [
+            sum((w * t**s * (1 - t) ** (n - 1 - s) for t, w in measure), start=Fraction(0)) for s in range(n)
+        ]
+    if len(value) != n_players:
+        raise ValueError(
+            f"{len(value)} coalition sizes came for {n_players} players; pass sizes 0..{n_players - 1}"
+        )
+    weights = [_fraction(p) / math.comb(n_players - 1, s) for s, p in enumerate(value)]
+    while len(weights) > n:  # a null player leaves (the paper's lemma on scaling)
+        weights = [without + joined for without, joined in pairwise(weights)]
+    return weights
+
+
+def _times(product: list[Fraction], agrees: bool, share: Fraction) -> list[Fraction]:
+    """The product times (agrees t + share u)."""
+    raised = [share * c for c in product] + [Fraction(0)]
+    if agrees:
+        for s, c in enumerate(product):
+            raised[s + 1] += c
+    return raised
+
+
+def _divided(product: list[Fraction], agrees: bool, share: Fraction) -> list[Fraction]:
+    """The product divided by its factor (agrees t + share u), from the highest power of t down."""
+    if not agrees:
+        return [c / share for c in product[:-1]]
+    quotient = product[1:]
+    for s in range(len(quotient) - 2, -1, -1):
+        quotient[s] = product[s + 1] - share * quotient[s + 1]
+    return quotient
+
+
+def _leave_one_out(factors: list[Fraction]) -> list[Fraction]:
+    """For each factor the product of the others, without a division."""
+    before, after = [Fraction(1)], [Fraction(1)]
+    for factor in factors[:-1]:
+        before.append(before[-1] * factor)
+    for factor in factors[:0:-1]:
+        after.append(after[-1] * factor)
+    return [b * a for b, a in zip(before, reversed(after), strict=True)] if factors else []
+
+
+def _rising(x: Fraction, n: int) -> Fraction:
+    """The rising factorial x (x + 1) ... (x + n - 1)."""
+    return math.prod((x + i for i in range(n)), start=Fraction(1))
+
+
+def _fraction(number: float | Fraction) -> Fraction:
+    """A float (numpy's too) as the fraction it is."""
+    return number if isinstance(number, Fraction) else Fraction(float(number))
+
+
+def _leaf(value: list[float]) -> Fractions:
+    return np.array([Fraction(number) for number in value], dtype=object)
+
+
+def _zeros(*shape: int) -> Fractions:
+    return np.full(shape, Fraction(0), dtype=object)
