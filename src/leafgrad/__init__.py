@@ -1,0 +1,45 @@
+"""Exact explanations and rankings of features for tree models.
+
+>>> import leafgrad as lg
+>>> forest = lg.load(model)  # doctest: +SKIP
+>>> lg.explain(forest, X).values  # doctest: +SKIP
+"""
+
+from importlib.metadata import version as _version
+
+from leafgrad.errors import (
+    InputError,
+    LeafgradError,
+    ModelFormatError,
+    ModelMismatchError,
+    UnsupportedModelError,
+)
+from leafgrad.explain import explain
+from leafgrad.explanation import Explanation
+from leafgrad.forest import Forest
+from leafgrad.game import extension, gradient, objective, predict_known
+from leafgrad.load import load
+from leafgrad.values import Banzhaf, BetaShapley, Semivalue, Shapley
+
+__version__ = _version("leafgrad")
+
+__all__ = [
+    "Banzhaf",
+    "BetaShapley",
+    "Explanation",
+    "Forest",
+    "InputError",
+    "LeafgradError",
+    "ModelFormatError",
+    "ModelMismatchError",
+    "Semivalue",
+    "Shapley",
+    "UnsupportedModelError",
+    "__version__",
+    "explain",
+    "extension",
+    "gradient",
+    "load",
+    "objective",
+    "predict_known",
+]

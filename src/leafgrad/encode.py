@@ -1,0 +1,262 @@
+"""The user's X -> the model's float matrix, a block of rows at a time, one place for all libraries.
+
+Names are matched, categories coded, NaN and infinities that the model does not take are refused by row and
+column. What the core can read as it is (C-contiguous float32 or float64) passes through without a copy; the
+rest is turned into the model's own comparison width directly, as the library would (an integer is rounded
+once), in blocks that stay small beside the model. All of X is checked before the first row is explained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leafgrad import tables
+from leafgrad.errors import InputError
+from leafgrad.tables import NUMBERS, Array, Table, is_missing
+
+if TYPE_CHECKING:
+    from leafgrad.forest import Forest
+
+ELEMENTS = 2**21  # of a block: 16 MB in float64
+SMALL = 8192  # elements up to which one dot product is the cheapest look for NaN; BLAS starts threads beyond
+# The first float64 that rounds to infinity in float32.
+FLOAT32_LIMIT = float.fromhex("0x1.ffffffp127")
+
+
+class Rows:
+    """An encoded X: `n` rows, `single` if it came without a row axis, and its `blocks`."""
+
+    __slots__ = ("_step", "_whole", "coders", "dtype", "n", "single", "table")
+
+    def __init__(self, forest: Forest, table: Table) -> None:
+        self.table = table
+        self.n = table.n
+        self.single = table.single
+        self.dtype = np.dtype(forest.dtype)
+        self.coders = _coders(forest)
+        self._step = max(1, ELEMENTS // max(1, table.width))
+        if table.most is not None:
+            self._step = min(self._step, table.most)
+        at_once = (table.ready and not self.coders) or self.n <= self._step
+        self._whole = self._encode(0, self.n) if at_once else None
+        if self._whole is not None:
+            _check(forest, self, self._whole, 0)
+        else:
+            for start, block in self.blocks():
+                _check(forest, self, block, start)
+
+    def blocks(self, size: int | None = None) -> Iterator[tuple[int, Array]]:
+        """Yield (first row, C-contiguous (m, N) float32 or float64 array); nothing where X has no rows.
+
+        Parameters
+        ----------
+        size : int or None
+            At most so many rows a block; None for as many as memory allows.
+        """
+        if self._whole is not None:
+            step = size or self.n
+            for start in range(0, self.n, step or 1):
+                yield start, self._whole[start : start + step]
+        else:
+            step = min(size or self._step, self._step)
+            for start in range(0, self.n, step):
+                yield start, self._encode(start, min(start + step, self.n))
+
+    def _encode(self, start: int, stop: int) -> Array:
+        if self.coders:
+            return self.table.by_column(start, stop, self.dtype, self.coders)
+        return self.table.block(start, stop, self.dtype)
+
+
+def rows(forest: Forest, X: Any) -> Rows:
+    """Encode X for this forest.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : array, data frame or sparse matrix, `(n, N)`, or one row, `(N,)`
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    InputError
+        Where X has other columns than the model, or values that the model does not take.
+    """
+    table = tables.table(X)
+    _match(forest, table)
+    return Rows(forest, table)
+
+
+def matrix(forest: Forest, X: Any) -> Array:
+    """All of X as one `(n, N)` float array, as the model sees it."""
+    encoded = rows(forest, X)
+    blocks = [block for _, block in encoded.blocks()]
+    return np.concatenate(blocks) if blocks else np.empty((0, forest.n_features), encoded.dtype)
+
+
+# Names
+
+
+def _match(forest: Forest, table: Table) -> None:
+    """Raise unless X has the model's columns: by name where both have names, else by number."""
+    width = forest.n_features
+    ours, theirs = forest.feature_names, table.names
+    if ours is not None and theirs is not None:
+        if theirs != ours:
+            raise _names_differ(tuple(ours), theirs, table)
+        return
+    if table.width == width:
+        return
+    if table.single:
+        cure = " (for a column of n rows: X.reshape(-1, 1))" if width == 1 else ""
+        raise InputError(f"X is one row of {table.width} values, but {_who(forest)} takes {width}{cure}")
+    cure = "; X.T has it the right way round" if table.n == width else ""
+    raise InputError(
+        f"X has shape ({table.n}, {table.width}), but {_who(forest)} takes {width} columns; "
+        f"pass (n, {width}){cure}"
+    )
+
+
+def _names_differ(ours: tuple[str, ...], theirs: tuple[str, ...], table: Table) -> InputError:
+    cure = "X[list(forest.feature_names)]"
+    if table.make == "pyarrow":
+        cure = "X.select(list(forest.feature_names))"
+    missing = [name for name in ours if name not in set(theirs)]
+    extra = [name for name in theirs if name not in set(ours)]
+    if missing:
+        also = f" and has columns that the model does not know: {_some(extra)}" if extra else ""
+        return InputError(
+            f"X lacks columns of the model: {_some(missing)}{also}; rename or add them, then pass {cure}"
+        )
+    if extra:
+        return InputError(f"X has columns that the model does not know: {_some(extra)}; pass {cure}")
+    if len(theirs) > len(ours):
+        return InputError(f"X has a column more than once; pass {cure}")
+    at = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
+    return InputError(
+        f"X has the model's columns in another order (column {at} is {theirs[at]!r}, "
+        f"the model's is {ours[at]!r}); pass {cure}"
+    )
+
+
+def _some(names: list[str], most: int = 5) -> str:
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _who(forest: Forest) -> str:
+    return f"the {forest.model_name}" if forest.model_name else "the forest"
+
+
+# Categories
+
+
+class _Coder:
+    """One categorical column's values -> the codes the trees know; None, NaN and unknown ones -> NaN."""
+
+    def __init__(self, j: int, categories: Iterable[Any]) -> None:
+        self.j = j
+        self.codes = {value: code for code, value in enumerate(categories) if not is_missing(value)}
+        text = [isinstance(value, str) for value in self.codes]
+        self.takes_text, self.takes_numbers = any(text), not all(text)
+        known = sorted(self.codes) if not self.takes_text else []
+        self._known = np.array(known, dtype=np.float64)
+        self._code = np.array([self.codes[value] for value in known], dtype=np.float64)
+
+    def __call__(self, table: Table, column: Array, start: int) -> Array:
+        if column.dtype.kind in NUMBERS and len(self._known):
+            numbers = column.astype(np.float64)
+            at = np.minimum(np.searchsorted(self._known, numbers), len(self._known) - 1)
+            return np.where(self._known[at] == numbers, self._code[at], np.nan)
+        values = column.tolist()
+        try:
+            codes = [self.codes.get(value, -1) for value in values]
+        except TypeError:
+            codes = [-1 if _unhashable(value) else self.codes.get(value, -1) for value in values]
+        out = np.array(codes, dtype=np.float64)
+        for i in np.flatnonzero(out < 0).tolist():
+            self._refuse_other_kind(table, values[i], start + i)
+        out[out < 0] = np.nan
+        return out
+
+    def _refuse_other_kind(self, table: Table, value: object, i: int) -> None:
+        """An unknown category is fine, a code where text is wanted or text where numbers are is a mistake."""
+        if is_missing(value) or (self.takes_text if isinstance(value, str) else self.takes_numbers):
+            return
+        raise InputError(
+            f"X has {value!r} in {table.where(i, self.j)}, whose categories are "
+            f"{'text' if self.takes_text else 'numbers'}: {_some(list(self.codes))}; "
+            "pass the categories as they were for training"
+        )
+
+
+def _coders(forest: Forest) -> dict[int, _Coder]:
+    if forest.categories is None:
+        return {}
+    return {j: _Coder(j, values) for j, values in enumerate(forest.categories) if values is not None}
+
+
+def _unhashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return True
+    return False
+
+
+# NaN and infinities
+
+
+def _check(forest: Forest, rows: Rows, block: Array, start: int) -> None:
+    """Raise for the first value that the model does not take; about 0.2 ns an element where there is none."""
+    if forest.missing and forest.infinite:
+        return
+    limit = np.inf
+    if not forest.infinite and rows.dtype == np.float32:
+        limit = FLOAT32_LIMIT
+    if block.size <= SMALL:
+        flat = block.reshape(-1)
+        if float(flat.dot(flat)) < limit * limit:
+            return
+    elif forest.missing:
+        if np.fmax.reduce(block, axis=None) < limit and np.fmin.reduce(block, axis=None) > -limit:
+            return
+    else:
+        low, high = np.minimum.reduce(block, axis=None), np.maximum.reduce(block, axis=None)
+        if (low > -limit and high < limit) or (forest.infinite and low <= high):
+            return
+    wrong = np.isnan(block) if not forest.missing else np.zeros(block.shape, dtype=bool)
+    if not forest.infinite:
+        wrong |= np.abs(block) >= limit
+    places = np.argwhere(wrong)
+    if len(places):
+        i, j = map(int, places[0])
+        raise _not_taken(forest, rows, start + i, j, block[i, j])
+
+
+def _not_taken(forest: Forest, rows: Rows, i: int, j: int, value: Any) -> InputError:
+    table, place = rows.table, rows.table.where(i, j)
+    cell = table.cell(i, j)
+    if j in rows.coders and not is_missing(cell):
+        return InputError(
+            f"X has {cell!r} in {place}, which is not one of its categories: "
+            f"{_some(list(rows.coders[j].codes))}; {_who(forest)} takes known ones only"
+        )
+    if np.isnan(value):
+        return InputError(
+            f"X has NaN in {place}, but {_who(forest)} takes no missing values; fill them in or drop the row"
+        )
+    if not np.isinf(np.float64(cell)):  # type: ignore[arg-type]
+        return InputError(
+            f"X has {cell!s} in {place}, which is beyond float32, in which {_who(forest)} compares; "
+            "scale or clip the column as for training"
+        )
+    return InputError(
+        f"X has {cell!s} in {place}, but {_who(forest)} takes finite numbers only; clip it or drop the row"
+    )

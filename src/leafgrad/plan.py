@@ -1,0 +1,202 @@
+"""What every function does around the core: model, X, output and groups in; the core's answers joined.
+
+All is resolved here once, into plain arrays. Blocks of rows, and rows that want different outputs, become
+several calls of the core, which `Plan.run` puts together again. Games and their quadrature rules are kept
+with the forest, so that explaining one row at a time costs little beside the walk.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from leafgrad import encode, outputs
+from leafgrad import groups as grouping
+from leafgrad import threads as threading
+from leafgrad.forest import Forest
+
+if TYPE_CHECKING:
+    from leafgrad import _core
+    from leafgrad.encode import Rows
+    from leafgrad.groups import Players
+    from leafgrad.outputs import Selection
+    from leafgrad.progress import Bar
+    from leafgrad.values import Value
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Rule: TypeAlias = tuple[npt.NDArray[np.int64], Floats, Floats]
+At: TypeAlias = slice | npt.NDArray[np.intp]
+Step: TypeAlias = Callable[["Played", npt.NDArray[Any], At], Floats]
+
+GAMES = 16  # kept per forest beside the default one: a game is as large as the forest,
+KEPT_NODES = 2**19  # so of large forests fewer, some 64 MB in all
+RULES = 16  # kept per game
+
+
+class Played:
+    """A game and the rules already laid out for it."""
+
+    __slots__ = ("_rules", "game")
+
+    def __init__(self, game: _core.Game) -> None:
+        self.game = game
+        self._rules: OrderedDict[Value, Rule] = OrderedDict()
+
+    def rule(self, value: Value) -> Rule:
+        """The rules of all numbers of players, one after the other: U's is start[U]:start[U+1]."""
+        rule = self._rules.get(value)
+        if rule is None:
+            rule = _laid_out(value, self.game.most_players)
+            _keep(self._rules, value, rule, RULES)
+        return rule
+
+
+def _laid_out(value: Value, most_players: npt.NDArray[np.int32]) -> Rule:
+    needed = np.unique(most_players).tolist()
+    rules = {players: value.rule(players) for players in needed}
+    start = np.zeros((needed[-1] if needed else 0) + 2, dtype=np.int64)
+    for players, (nodes, _) in rules.items():
+        start[players + 1] = len(nodes)
+    nothing = np.empty(0)
+    nodes = np.concatenate([nothing, *(nodes for nodes, _ in rules.values())])
+    weights = np.concatenate([nothing, *(weights for _, weights in rules.values())])
+    return np.cumsum(start), nodes, weights
+
+
+class Kept:
+    """What is kept with a forest; it does not refer to the forest, so that both are freed at once."""
+
+    __slots__ = ("_default", "_games", "_most", "everything", "players")
+
+    def __init__(self, forest: Forest) -> None:
+        self.players = grouping.resolve(forest)
+        self.everything = outputs.everything(forest)
+        self._most = min(GAMES, KEPT_NODES // max(1, len(forest.left)))
+        self._default = Played(forest.game())
+        self._games: OrderedDict[Any, Played] = OrderedDict()
+
+    def played(self, forest: Forest, players: Players, columns: npt.NDArray[np.int32]) -> Played:
+        """The game of these players and outputs."""
+        if players.of_feature is None and len(columns) == len(self.everything.columns):
+            return self._default
+        key = (columns.tobytes(), None if players.of_feature is None else players.of_feature.tobytes())
+        played = self._games.get(key)
+        if played is None:
+            played = Played(forest.game(players.of_feature, columns))
+            _keep(self._games, key, played, self._most)
+        return played
+
+
+def _keep(kept: OrderedDict[Any, Any], key: Any, value: Any, most: int) -> None:
+    while kept and len(kept) >= most:
+        kept.popitem(last=False)
+    if most > 0:
+        kept[key] = value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Plan:
+    """A user's question, resolved: which rows, players and outputs of which forest, on how many threads."""
+
+    forest: Forest
+    rows: Rows
+    players: Players
+    selection: Selection
+    threads: int
+    kept: Kept
+
+    def run(self, step: Step, tail: tuple[int, ...], lines: int, bar: Bar | None) -> Floats:
+        """Call `step(played, block, at)` for each block and output; their results, `(lines, *tail[, K])`.
+
+        `at` is where the block's rows stand in X, and where its results go. For one row (only) a step may
+        give any number of lines.
+        """
+        if self.selection.rows is not None:
+            return self._row_by_row(step, tail, lines, bar)
+        columns = self.selection.columns
+        played = self.kept.played(self.forest, self.players, columns)
+        out = None
+        for start, block in self.rows.blocks():
+            part = step(played, block, slice(start, start + len(block)))
+            if bar is not None:
+                bar.advance(len(block))
+            if len(block) == self.rows.n:
+                out = part
+                break
+            if out is None:
+                out = np.empty((lines, *tail, len(columns)))
+            out[start : start + len(block)] = part
+        if out is None:
+            out = np.empty((lines, *tail, len(columns)))
+        if self.selection.flat:
+            out = out.reshape(out.shape[:-1])
+        # 0 - x, not -x: no zero turns into -0.
+        return np.subtract(0.0, out, out=out) if self.selection.negated else out
+
+    def _row_by_row(self, step: Step, tail: tuple[int, ...], lines: int, bar: Bar | None) -> Floats:
+        rowwise = self.selection.rows
+        assert rowwise is not None
+        out = np.empty((lines, *tail))
+        for start, block in self.rows.blocks():
+            column = rowwise.column[start : start + len(block)]
+            for k in np.unique(column).tolist():
+                own = np.flatnonzero(column == k)
+                played = self.kept.played(self.forest, self.players, np.array([k], dtype=np.int32))
+                part = step(played, block if len(own) == len(block) else block[own], start + own)
+                out[start + own if self.rows.n != 1 else slice(None)] = part[..., 0]
+                if bar is not None:
+                    bar.advance(len(own))
+        negated = rowwise.negated if self.rows.n != 1 else np.repeat(rowwise.negated, lines)
+        out[negated] = 0.0 - out[negated]
+        return out
+
+    def base(self, lines: int) -> Floats:
+        """F where nothing is known, `(lines,)` or `(lines, K)`."""
+        base = self.forest.base
+        rowwise = self.selection.rows
+        if rowwise is not None:
+            own = np.where(rowwise.negated, 0.0 - base[rowwise.column], base[rowwise.column])
+            return own if len(own) == lines else np.repeat(own, lines)
+        if not self.selection.flat:
+            return np.tile(base[self.selection.columns], (lines, 1))
+        own = base[self.selection.columns[0]]
+        return np.full(lines, 0.0 - own if self.selection.negated else own)
+
+
+def prepare(model: Any, X: Any, *, output: Any, groups: Any, threads: int | None) -> Plan:
+    """Resolve all that `explain` and its kin have in common."""
+    forest = as_forest(model)
+    kept = vars(forest).get("_kept")
+    if kept is None:
+        kept = vars(forest)["_kept"] = Kept(forest)  # beside the forest's own cached properties
+    n_threads = threading.resolve(threads)
+    rows = encode.rows(forest, X)
+    players = kept.players if groups is None else grouping.resolve(forest, groups)
+    selection = (
+        kept.everything
+        if output is None
+        else outputs.resolve(forest, output, rows.n, lambda: _raw(forest, rows, n_threads))
+    )
+    return Plan(forest, rows, players, selection, n_threads, kept)
+
+
+def as_forest(model: Any) -> Forest:
+    """The forest itself, or the one loaded from a model."""
+    if isinstance(model, Forest):
+        return model
+    from leafgrad.load import load
+
+    return load(model)
+
+
+def _raw(forest: Forest, rows: Rows, n_threads: int) -> Floats:
+    """Raw outputs `(n, K)` of rows already encoded."""
+    out = np.empty((rows.n, forest.n_outputs))
+    for start, block in rows.blocks():
+        out[start : start + len(block)] = forest.core.predict(block, n_threads)
+    return out + forest.constant
