@@ -1,0 +1,133 @@
+"""From a user's model to a `Forest`: `load`, and the table of libraries it knows.
+
+A loader is found by the modules of the model's own classes, and only then imported; no library is imported
+to find out. Each loader is one module with a function `read(model, cover) -> Source`; all else is common:
+the check against the live model (`check`, on the rows of `probes`) and covers counted from data (`covers`).
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from leafgrad.errors import InputError, UnsupportedModelError
+from leafgrad.forest import Forest
+from leafgrad.load.check import verified
+from leafgrad.load.covers import recounted
+
+__all__ = ["load"]
+
+# Top module of a model's class -> the loader's module; None: known, but not supported yet.
+LIBRARIES: dict[str, str | None] = {
+    "sklearn": "leafgrad.load.sklearn",
+    "xgboost": None,
+    "lightgbm": None,
+    "catboost": None,
+    "onnx": None,
+    "treelite": None,
+}
+
+# Ending of a file -> whose it is; none but our own is read yet.
+FILES: dict[str, str] = {
+    ".json": "XGBoost or CatBoost",
+    ".ubj": "XGBoost",
+    ".txt": "LightGBM",
+    ".cbm": "CatBoost",
+    ".onnx": "ONNX",
+}
+
+SUPPORTED = "Supported are scikit-learn's tree models, and trees of your own by leafgrad.Forest.from_arrays."
+
+
+def load(model_or_path: Any, *, data: Any = None, cover: str | None = None, check: bool = True) -> Forest:
+    """Load a model's trees, and check them against the model.
+
+    Parameters
+    ----------
+    model_or_path : object
+        A fitted model; a `Forest`; or the path of a `.npz` file that `Forest.save` wrote.
+    data : object
+        Rows to count covers from, such as the training data; the training's own weights are then not used.
+    cover : str or None
+        What weighs the two sides of a split on an unknown feature. None: what the library's own importances
+        use (scikit-learn's weighted row counts). "counts": plain counts of the training rows. "data": counts
+        of the rows of `data`.
+    check : bool
+        Compare with the live model on rows that sit on and around its thresholds; raise where they differ.
+
+    Returns
+    -------
+    Forest
+        The forest; its `checked` says whether it was compared with the live model.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the model is no sum of trees; the message says what to pass instead.
+    ModelMismatchError
+        If the loaded trees and the live model disagree.
+
+    Examples
+    --------
+    >>> import leafgrad as lg
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RandomForestRegressor(n_estimators=5, random_state=0).fit(X, y)
+    >>> forest = lg.load(model)
+    >>> forest.n_trees, forest.n_features, forest.checked
+    (5, 10, True)
+    """
+    if cover == "data" and data is None:
+        raise InputError("cover='data' counts covers from rows, and none came. Pass them as data=X.")
+    if data is not None and cover not in (None, "data"):
+        raise InputError(
+            f"data=... counts covers from its rows, and cover={cover!r} asks for others. Pass one."
+        )
+    if isinstance(model_or_path, str | os.PathLike):
+        model_or_path = _read_file(Path(model_or_path))
+    if isinstance(model_or_path, Forest):
+        forest = model_or_path
+        if cover not in (None, "data"):
+            raise InputError(
+                f"cover={cover!r} was asked of a Forest, which keeps only the shares it was built with. "
+                "Load the model itself again, or pass data=X to count covers from."
+            )
+    else:
+        source = _reader(model_or_path)(model_or_path, None if cover == "data" else cover)
+        forest = source.forest()
+        if check:
+            forest = verified(forest, source)
+    return forest if data is None else recounted(forest, data)
+
+
+def _reader(model: Any) -> Any:
+    """Find the `read` function for this model, by the modules of its classes."""
+    if isinstance(model, type):
+        raise UnsupportedModelError(
+            f"the class {model.__name__} came where a model is wanted. "
+            f"Pass a fitted model, {model.__name__}(...).fit(X, y)."
+        )
+    for top in (kind.__module__.partition(".")[0] for kind in type(model).__mro__):
+        if top in LIBRARIES:
+            module = LIBRARIES[top]
+            if module is None:
+                raise UnsupportedModelError(
+                    f"{type(model).__name__} is a model of {top}, not supported yet. {SUPPORTED}"
+                )
+            return import_module(module).read
+    raise UnsupportedModelError(
+        f"{type(model).__module__}.{type(model).__name__} is of no library that leafgrad knows. {SUPPORTED}"
+    )
+
+
+def _read_file(path: Path) -> Forest:
+    if path.suffix == ".npz":
+        return Forest.load(path)
+    whose = f"a file of {FILES[path.suffix]}" if path.suffix in FILES else "no saved Forest (.npz)"
+    raise UnsupportedModelError(
+        f"{str(path)!r} is {whose}, which is not read yet. Load it with its own library and pass the model "
+        f"(a pickle or joblib file too). {SUPPORTED}"
+    )

@@ -1,0 +1,271 @@
+"""Rows that sit on, just below and just above a forest's thresholds: where two readings of a model part.
+
+Half the difficulty is to get there. Splits are sampled over all trees, and for each, rows are built along
+the path to it: every feature tested above stays inside the interval (or the set of categories) that leads
+there, and the split's own feature takes the last value that goes left, the first that goes right, a
+neighbour in float64 or in float32, and, if the model takes it, NaN. All other features sit near thresholds
+of their own, so that a row tests other trees as well; some are missing, some huge. Rows are in the forest's
+codes; `spoken` decodes categories.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from leafgrad.forest import Forest
+from leafgrad.load.trees import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    floor_to_float32,
+    last_rounding_to,
+    parents,
+)
+
+CATEGORICAL = 2  # of Forest.flags
+PER_SPLIT = 4  # rows per sampled split
+CELLS = 4_000_000  # numbers in all rows together, at most
+POOL = 8_192  # splits whose thresholds fill the other features
+LONGEST_PATH = 4_096  # levels followed upwards, at most
+
+
+def probe_rows(
+    forest: Forest, thresholds: FloatArray | None = None, rows: int = 512, seed: int = 0
+) -> FloatArray:
+    """Make rows `(m, N)` near the splits, in the forest's codes.
+
+    Parameters
+    ----------
+    forest : Forest
+        The loaded forest.
+    thresholds : array or None
+        The library's own numbers `(n_nodes,)`, where the forest holds rounded ones.
+    rows : int
+        How many at most.
+    seed : int
+        Of the random choices.
+    """
+    rng = np.random.default_rng(seed)
+    thresholds = forest.threshold if thresholds is None else thresholds
+    inner = np.flatnonzero(forest.left >= 0)
+    if not len(inner):
+        return np.zeros((1, forest.n_features))
+    m = max(1, min(rows, CELLS // max(1, forest.n_features)) // PER_SPLIT)
+    splits = _spread(inner, m, rng)
+    codes = _Codes.of(forest)
+    X = _background(forest, thresholds, _spread(inner, POOL, rng), codes, m * PER_SPLIT, rng)
+    low, high, allowed = _ways_to(forest, splits, codes)
+    _lead(X, forest, low, high, allowed, codes, rng)
+    _straddle(X, forest, splits, thresholds[splits], allowed, codes, rng)
+    if not forest.infinite:
+        top = float(np.finfo(forest.dtype).max)
+        np.clip(X, -top, top, out=X)  # NaN stays
+    return X
+
+
+def spoken(forest: Forest, X: FloatArray) -> npt.NDArray[Any]:
+    """Give the rows as a user would: codes as category values, no code as missing or as a value never seen.
+
+    Parameters
+    ----------
+    forest : Forest
+        The loaded forest.
+    X : array
+        Rows in its codes.
+    """
+    if forest.categories is None:
+        return X
+    text = any(isinstance(value, str) for values in forest.categories for value in values or ())
+    out = X.astype(object) if text else X.copy()
+    for j, values in enumerate(forest.categories):
+        if values is not None:
+            worded = any(isinstance(value, str) for value in values)
+            strange = ("a value never seen", None) if worded else (max(values, default=0) + 1, np.nan)
+            uncoded = np.isnan(X[:, j])
+            table = np.array([*values, *strange], dtype=object)
+            code = np.where(uncoded, len(values) + np.arange(len(X)) % 2, np.where(uncoded, 0, X[:, j]))
+            out[:, j] = table[code.astype(np.int64)]
+    return out
+
+
+@dataclass(frozen=True)
+class _Codes:
+    """Which columns hold codes, and how many each has."""
+
+    columns: IntArray  # (c,)
+    place: IntArray  # (N,) place of a column among `columns`, -1 if numeric
+    size: IntArray  # (c,)
+
+    @classmethod
+    def of(cls, forest: Forest) -> _Codes:
+        nodes = np.flatnonzero(forest.flags & CATEGORICAL)
+        size = np.zeros(forest.n_features, dtype=np.int64)
+        words = np.diff(forest.set_start)[forest.category_set[nodes]] if len(nodes) else np.zeros(0, np.int64)
+        np.maximum.at(size, forest.feature[nodes], 32 * words)
+        for j, values in enumerate(forest.categories or ()):
+            if values is not None:
+                size[j] = len(values)
+        columns = np.flatnonzero(size)
+        place = np.full(forest.n_features, -1, dtype=np.int64)
+        place[columns] = np.arange(len(columns))
+        return cls(columns, place, size[columns])
+
+    def all_allowed(self, m: int) -> BoolArray:
+        """Give the table (m, c, codes) in which every code is allowed."""
+        width = int(self.size.max(initial=0))
+        return np.repeat((np.arange(width) < self.size[:, None])[None], m, axis=0)
+
+
+def _spread(inner: IntArray, m: int, rng: np.random.Generator) -> IntArray:
+    """Take m splits evenly over all trees, at random within each stretch."""
+    at = ((np.arange(m) + rng.random(m)) * (len(inner) / m)).astype(np.int64)
+    chosen: IntArray = inner[np.minimum(at, len(inner) - 1)]
+    return chosen
+
+
+def _background(
+    forest: Forest, thresholds: FloatArray, pool: IntArray, codes: _Codes, n: int, rng: np.random.Generator
+) -> FloatArray:
+    """Fill n rows with values near thresholds of each column's own, some missing, some huge."""
+    pool = pool[np.argsort(forest.feature[pool], kind="stable")]
+    first = np.searchsorted(forest.feature[pool], np.arange(forest.n_features + 1))
+    count = np.diff(first)
+    shape = (n, forest.n_features)
+    pick = np.minimum(first[:-1] + (rng.random(shape) * count).astype(np.int64), len(pool) - 1)
+    X = np.where(count > 0, _near(thresholds[pool], rng)[pick], 0.0)
+    odd = rng.random(shape)
+    X = np.where(odd < 0.02, 1e30 * np.sign(odd - 0.01), X)
+    if forest.infinite:
+        X = np.where(odd < 0.004, np.inf, np.where((odd >= 0.01) & (odd < 0.014), -np.inf, X))
+    for place, column in enumerate(codes.columns):
+        X[:, column] = rng.integers(codes.size[place], size=n)
+    if forest.missing:
+        X = np.where(rng.random(shape) < 0.1, np.nan, X)
+    return X
+
+
+def _near(t: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Each threshold or one of its neighbours: in float64, in float32, and where float32 rounding turns."""
+    below = floor_to_float32(t)
+    above = np.nextafter(below, np.float32(np.inf))
+    turn = last_rounding_to(t)
+    up, down = np.inf, -np.inf
+    with np.errstate(over="ignore"):
+        neighbours = np.stack(
+            [
+                *(t, np.nextafter(t, up), np.nextafter(t, down)),
+                *(below, above, np.nextafter(below, np.float32(down))),
+                *(np.nextafter(below, up, dtype=float), np.nextafter(above, down, dtype=float)),
+                *(turn, np.nextafter(turn, up)),
+            ]
+        ).astype(np.float64)
+    near: FloatArray = neighbours[rng.integers(len(neighbours), size=len(t)), np.arange(len(t))]
+    return near
+
+
+def _ways_to(forest: Forest, splits: IntArray, codes: _Codes) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Find what a row must fulfil to reach each split: low < x <= high, and the allowed codes."""
+    m = len(splits)
+    low = np.full((m, forest.n_features), -np.inf)
+    high = np.full((m, forest.n_features), np.inf)
+    allowed = codes.all_allowed(m)
+    parent = parents(forest.tree_start, forest.left, forest.right)
+    root = forest.tree_start[np.searchsorted(forest.tree_start, splits, side="right") - 1]
+    child, rows = splits, np.arange(m)
+    for _ in range(LONGEST_PATH):
+        up = parent[child]
+        keep = up >= 0
+        if not keep.any():
+            break
+        child, up, root, rows = child[keep], up[keep], root[keep], rows[keep]
+        went_left = root + forest.left[up] == child
+        feature, threshold = forest.feature[up], forest.threshold[up]
+        coded = (forest.flags[up] & CATEGORICAL) != 0
+        a, b = ~coded & went_left, ~coded & ~went_left
+        high[rows[a], feature[a]] = np.minimum(high[rows[a], feature[a]], threshold[a])
+        low[rows[b], feature[b]] = np.maximum(low[rows[b], feature[b]], threshold[b])
+        for i in np.flatnonzero(coded):
+            members = _members(forest, int(up[i]), allowed.shape[2])
+            allowed[rows[i], codes.place[feature[i]]] &= members == went_left[i]
+        child = up
+    return low, high, allowed
+
+
+def _members(forest: Forest, node: int, width: int) -> BoolArray:
+    """Whether each code 0..width-1 goes left at a categorical node."""
+    which = forest.category_set[node]
+    words = forest.set_words[forest.set_start[which] : forest.set_start[which + 1]]
+    bits = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little").astype(bool)
+    other_left = bool(forest.flags[node] & 4)
+    table = np.full(max(width, len(bits)), other_left)
+    table[: len(bits)] = bits
+    return table[:width]
+
+
+def _lead(
+    X: FloatArray,
+    forest: Forest,
+    low: FloatArray,
+    high: FloatArray,
+    allowed: BoolArray,
+    codes: _Codes,
+    rng: np.random.Generator,
+) -> None:
+    """Put the features tested on the way to each split where the way asks for them."""
+    low, high = np.repeat(low, PER_SPLIT, axis=0), np.repeat(high, PER_SPLIT, axis=0)
+    single = forest.dtype == np.float32
+    row, column = np.nonzero(np.isfinite(low) | np.isfinite(high) | (low == np.inf) | (high == -np.inf))
+    lo, hi = low[row, column], high[row, column]
+    least = (
+        np.nextafter(lo.astype(np.float32), np.float32(np.inf)).astype(float)
+        if single
+        else np.nextafter(lo, np.inf)
+    )
+    take_least = np.isinf(hi) | (np.isfinite(lo) & (rng.random(len(lo)) < 0.5))
+    # Only a missing value gets past an interval without numbers.
+    X[row, column] = np.where(least > hi, np.nan if forest.missing else hi, np.where(take_least, least, hi))
+    asked = ~allowed & (np.arange(allowed.shape[2]) < codes.size[:, None]) if len(codes.columns) else allowed
+    for i, place in zip(*np.nonzero(asked.any(axis=2)), strict=True):
+        own = slice(i * PER_SPLIT, (i + 1) * PER_SPLIT)
+        X[own, codes.columns[place]] = _some(allowed[i, place], rng)
+
+
+def _straddle(
+    X: FloatArray,
+    forest: Forest,
+    splits: IntArray,
+    thresholds: FloatArray,
+    allowed: BoolArray,
+    codes: _Codes,
+    rng: np.random.Generator,
+) -> None:
+    """Put each split's own feature on both sides of it."""
+    feature = forest.feature[splits]
+    rows = np.arange(len(splits)) * PER_SPLIT
+    coded = (forest.flags[splits] & CATEGORICAL) != 0
+    last_left = last_rounding_to(thresholds) if forest.dtype == np.float32 else thresholds
+    values = [last_left, np.nextafter(last_left, np.inf), _near(thresholds, rng), _near(thresholds, rng)]
+    if forest.missing:
+        values[3] = np.full(len(splits), np.nan)
+    for k, value in enumerate(values):
+        X[(rows + k)[~coded], feature[~coded]] = value[~coded]
+    for i in np.flatnonzero(coded):
+        open_codes = allowed[i, codes.place[feature[i]]]
+        left = _members(forest, int(splits[i]), len(open_codes))
+        beyond = np.nan if forest.categories is not None else float(len(open_codes))
+        X[rows[i] : rows[i] + PER_SPLIT, feature[i]] = (
+            _some(open_codes & left, rng),
+            _some(open_codes & ~left, rng),
+            beyond,
+            np.nan if forest.missing else _some(open_codes, rng),
+        )
+
+
+def _some(allowed: BoolArray, rng: np.random.Generator) -> float:
+    """One of the allowed codes; NaN if there is none."""
+    codes = np.flatnonzero(allowed)
+    return float(rng.choice(codes)) if len(codes) else np.nan
