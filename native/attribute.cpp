@@ -30,8 +30,8 @@ int points_together(const Tree& tree, std::int64_t n_points) {
 }
 
 struct Sizes {
-    std::int64_t splits = 0, reach = 0, waiting = 0, scratch = 0;  // the last three in doubles per lane
-    double work = 0;                                               // splits x points of one row
+    std::int64_t splits = 0, reach = 0, waiting = 0;  // the last two in doubles per lane
+    double work = 0;                                  // splits x points of one row
     Sizes(const Game& game, Mode mode, const Rules* rules) {
         for (const Tree& tree : game.trees) {
             std::int64_t n = 1, together = 1;
@@ -43,7 +43,6 @@ struct Sizes {
             splits = std::max(splits, static_cast<std::int64_t>(tree.splits.size()));
             reach = std::max(reach, tree.levels * together);
             waiting = std::max(waiting, tree.waiting * together * tree.outputs);
-            scratch = std::max(scratch, 12 * together);
             work += static_cast<double>(tree.splits.size()) * static_cast<double>(n * tree.outputs);
         }
     }
@@ -53,14 +52,13 @@ struct Sizes {
 struct Workspace {
     BlockBuffer block;
     std::vector<std::uint64_t> first, agreed;
-    Aligned<double> reach, waiting, scratch, z, result;
+    Aligned<double> reach, waiting, z, result;
     Workspace(const Game& game, Mode mode, const Sizes& sizes, int lanes)
         : block(game.forest),
           first(at(sizes.splits)),
           agreed(at(sizes.splits)),
           reach(at(mode == Mode::value ? 0 : sizes.reach * lanes)),
           waiting(at(sizes.waiting * lanes)),
-          scratch(at(mode == Mode::diagonal ? 0 : sizes.scratch * lanes)),
           z(mode == Mode::diagonal ? 0 : game.used_players.size() * at(lanes)),
           result((mode == Mode::value ? 1 : game.used_players.size()) * at(game.n_outputs) * at(lanes)) {}
 };
@@ -86,7 +84,7 @@ struct Job {
     std::int64_t n;  // results
 
     void run(const Run& how) const;
-    void do_block(std::int64_t begin, int count, bool wide, Workspace& work, Pulse& pulse) const;
+    void do_block(std::int64_t begin, int count, Workspace& work, Pulse& pulse) const;
     void load_points(std::int64_t begin, int count, int lanes, double* z) const;
     void store(std::int64_t begin, int count, int lanes, const double* result) const;
 };
@@ -116,11 +114,10 @@ void Job::store(std::int64_t begin, int count, int lanes, const double* result) 
     }
 }
 
-void Job::do_block(std::int64_t begin, int count, bool wide, Workspace& work, Pulse& pulse) const {
+void Job::do_block(std::int64_t begin, int count, Workspace& work, Pulse& pulse) const {
     static constexpr double one = 1;
     const Kernels& kernel = kernels();
-    const int lanes = wide ? kernel.wide : kernel.narrow;
-    const int width = wide ? 0 : 1;
+    const int lanes = (count + kernel.width - 1) / kernel.width * kernel.width;
     const bool one_row = rows.n == 1;
     const Block block = work.block.fill(rows, one_row ? 0 : begin, one_row ? 1 : count, one_row && count > 1);
     if (mode != Mode::diagonal) load_points(begin, count, lanes, work.z.data());
@@ -128,12 +125,12 @@ void Job::do_block(std::int64_t begin, int count, bool wide, Workspace& work, Pu
     std::fill_n(work.result.data(), result_rows * at(game.n_outputs) * at(lanes), 0.0);
 
     Walk walk{};
+    walk.lanes = lanes;
     walk.first = work.first.data();
     walk.agreed = work.agreed.data();
     walk.z = work.z.data();
     walk.reach = work.reach.data();
     walk.waiting = work.waiting.data();
-    walk.scratch = work.scratch.data();
     walk.gradient = walk.extension = work.result.data();
     walk.game_outputs = game.n_outputs;
     for (const Tree& tree : game.trees) {
@@ -146,7 +143,7 @@ void Job::do_block(std::int64_t begin, int count, bool wide, Workspace& work, Pu
         if (mode != Mode::diagonal) {
             walk.n_points = 1;
             walk.weights = &one;
-            (mode == Mode::general ? kernel.general : kernel.value)[width](walk);
+            (mode == Mode::general ? kernel.general : kernel.value)(walk);
             continue;
         }
         const std::int64_t end = rules->start[at(tree.most_players) + 1];
@@ -156,7 +153,7 @@ void Job::do_block(std::int64_t begin, int count, bool wide, Workspace& work, Pu
             walk.n_points = static_cast<int>(std::min<std::int64_t>(together, end - q));
             walk.t = rules->nodes.data() + q;
             walk.weights = rules->weights.data() + q;
-            kernel.diagonal[width](walk);
+            kernel.diagonal[walk.n_points - 1](walk);
             pulse();
         }
     }
@@ -165,31 +162,25 @@ void Job::do_block(std::int64_t begin, int count, bool wide, Workspace& work, Pu
 
 void Job::run(const Run& how) const {
     if (n == 0 || game.trees.empty()) return;
-    const Kernels& kernel = kernels();
     const Sizes sizes(game, mode, rules);
     const auto results = static_cast<std::int64_t>(mode == Mode::value ? 1 : game.used_players.size()) * game.n_outputs;
     const std::int64_t lane_size =
         std::max({sizes.reach, sizes.waiting, results}) * static_cast<std::int64_t>(sizeof(double));
-    const bool fits = lane_size * kernel.wide <= most_workspace;
-
-    // Wide blocks, and narrow ones for the tail where they cost less.
-    const std::int64_t tail = n % kernel.wide;
-    const std::int64_t n_wide = !fits ? 0 : n / kernel.wide + (tail > kernel.wide * 3 / 8);
-    const std::int64_t behind = std::min(n, n_wide * kernel.wide);
-    const std::int64_t n_items = n_wide + (n - behind + kernel.narrow - 1) / kernel.narrow;
+    // As many rows together as the buffers hold, in whole vectors: 8 lanes are a multiple of every width.
+    const std::int64_t lanes = std::clamp<std::int64_t>(most_workspace / lane_size / 8 * 8, 8, most_lanes);
+    const std::int64_t n_blocks = (n + lanes - 1) / lanes;
 
     const double worth = static_cast<double>(n) * sizes.work / least_work;
     const int threads = static_cast<int>(std::clamp(worth, 1.0, static_cast<double>(std::max(how.threads, 1))));
     std::vector<std::unique_ptr<Workspace>> crew(at(threads));
     parallel(
-        n_items, threads,
-        [&](std::int64_t item, int worker, Pulse& pulse) {
+        n_blocks, threads,
+        [&](std::int64_t block, int worker, Pulse& pulse) {
             auto& work = crew[at(worker)];
-            if (!work) work = std::make_unique<Workspace>(game, mode, sizes, n_wide > 0 ? kernel.wide : kernel.narrow);
-            const bool wide = item < n_wide;
-            const std::int64_t begin = wide ? item * kernel.wide : behind + (item - n_wide) * kernel.narrow;
-            const auto count = std::min<std::int64_t>(wide ? kernel.wide : kernel.narrow, n - begin);
-            do_block(begin, static_cast<int>(count), wide, *work, pulse);
+            if (!work) work = std::make_unique<Workspace>(game, mode, sizes, static_cast<int>(std::min(lanes, n + 7)));
+            const std::int64_t begin = block * lanes;
+            const std::int64_t count = std::min(lanes, n - begin);
+            do_block(begin, static_cast<int>(count), *work, pulse);
             return count;
         },
         how.poll);

@@ -122,18 +122,38 @@ private:
 
         distinct_ += split.previous < 0;
         out_.most_players = std::max(out_.most_players, distinct_);
-        // A lone split has no parent to finish it.
-        if (parent < 0 || kind(node) == Kind::branch) out_.steps.push_back(static_cast<std::uint32_t>(here) << 1);
+        if (parent < 0)
+            out_.steps.push_back({here, enter_root});
+        else if (splits_below(first) > 1)
+            out_.steps.push_back({here, enter_code(repeats(parent))});
     }
 
     void close(const Split& split, std::int32_t here) {
         distinct_ -= split.previous < 0;
+        // A lone split has no parent to finish it.
         if (split.kind[0] != Kind::leaf || split.parent < 0) {
-            out_.steps.push_back(static_cast<std::uint32_t>(here) << 1 | leaving);
+            out_.steps.push_back({here, leave_code(how_to_leave(split), repeats(here), twig_repeats(split))});
             waiting_ += 1 - (split.kind[0] == Kind::branch) - (split.kind[1] == Kind::branch);
             out_.waiting = std::max(out_.waiting, waiting_);
         }
         stack_.pop_back();
+    }
+
+    bool repeats(std::int32_t split) const { return out_.splits[at(split)].previous >= 0; }
+
+    bool twig_repeats(const Split& split) const {
+        return (split.kind[0] == Kind::twig && repeats(split.child[0])) ||
+               (split.kind[1] == Kind::twig && repeats(split.child[1]));
+    }
+
+    Leave how_to_leave(const Split& split) const {
+        if (split.kind[0] == Kind::leaf) return Leave::leaf_leaf;
+        const bool leaf = split.kind[1] == Kind::leaf;
+        if (split.kind[0] == Kind::branch)
+            return leaf ? Leave::branch_leaf : split.kind[1] == Kind::twig ? Leave::branch_twig : Leave::branch_branch;
+        if (split.parent < 0) return leaf ? Leave::twig_leaf : Leave::twig_twig;
+        if (repeats(split.parent)) return leaf ? Leave::passing_repeat_twig_leaf : Leave::passing_repeat_twig_twig;
+        return leaf ? Leave::passing_twig_leaf : Leave::passing_twig_twig;
     }
 
     double follow(const Split& split, int side) const {

@@ -3,7 +3,7 @@
 // A tree becomes a list of splits in preorder, the child with more splits first, and a list of steps, `enter` and
 // `leave`, that a walk runs from front to back: no recursion, so a chain of any depth is walked, and no more than
 // log2(splits) finished subtrees wait for their sibling. A split right above two leaves is a *twig*: its parent
-// finishes it in passing, so it has no steps of its own (unless it is the root).
+// finishes it, so it has no steps of its own (unless it is the root).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct ArgumentError : std::runtime_error {
 struct Tree {
     std::vector<Split> splits;
     std::vector<Test> tests;
-    std::vector<std::uint32_t> steps;   // split << 1 | leaving
+    std::vector<Step> steps;
     std::vector<double> leaves;         // leaf x outputs
     std::int32_t outputs = 0;           // values per leaf
     std::int32_t first_output = 0;      // where they go among the game's outputs

@@ -9,7 +9,7 @@
 namespace leafgrad {
 
 inline constexpr int most_lanes = 64;   // rows walked together at the most; a mask is one word
-inline constexpr int most_points = 8;   // points walked together at the most
+inline constexpr int most_points = 4;   // points walked together at the most
 
 // Up to 64 rows, feature by feature: column j begins at columns + 64 j, in the model's own width.
 struct Block {
@@ -22,7 +22,7 @@ struct Block {
 // One tree, in walking order.
 struct TreeView {
     const Split* splits;
-    const std::uint32_t* steps;
+    const Step* steps;
     const double* leaves;        // leaf x outputs
     std::int64_t n_steps;
     std::int32_t outputs;        // values per leaf
@@ -34,6 +34,7 @@ struct Walk {
     TreeView tree;
     const std::uint64_t* first;    // per split: the rows that go to the first child
     const std::uint64_t* agreed;   // per split: the rows that went the path's way at its player's earlier splits
+    int lanes;                     // a multiple of the kernels' width, at most 64
     int n_points;
     const double* weights;         // per point: what s starts from
     const double* t;               // diagonal walks: the points are t_q (1, ..., 1)
@@ -41,7 +42,6 @@ struct Walk {
     std::int64_t z_stride;         // from point to point
     double* reach;                 // levels x points x lanes: s
     double* waiting;               // finished subtrees x outputs x points x lanes: A
-    double* scratch;               // general walks: 12 x points x lanes
     double* gradient;              // players x game outputs x lanes: added to
     double* extension;             // game outputs x lanes: added to, weighted by `weights`
     std::int32_t game_outputs;
@@ -49,12 +49,12 @@ struct Walk {
 
 struct Kernels {
     const char* name;
-    int wide, narrow;  // lanes of the two widths
+    int width;  // lanes of one vector
     // out[i]: the rows that test i sends to the first child.
     void (*route)(const Block&, const Test*, std::int64_t n, const std::uint32_t* set_words, std::uint64_t* out);
-    void (*diagonal[2])(const Walk&);  // gradient at t_q (1, ..., 1); [0] wide, [1] narrow
-    void (*general[2])(const Walk&);   // gradient at any z
-    void (*value[2])(const Walk&);     // F at any z
+    void (*diagonal[most_points])(const Walk&);  // by points, from 1: gradient at t_q (1, ..., 1)
+    void (*general)(const Walk&);                // gradient at any z, one point
+    void (*value)(const Walk&);                  // F at any z, one point
 };
 
 // The kernels in use: the best this CPU runs, or the one LEAFGRAD_ISA names.

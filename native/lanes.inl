@@ -21,7 +21,6 @@ struct Lanes {
     using Vec = __m512d;
     using Mask = __mmask8;
     static constexpr int width = 8;
-    static constexpr int group = 4;   // vectors worked on together: as many as the registers hold
     LG_INLINE Vec zero() { return _mm512_setzero_pd(); }
     LG_INLINE Vec all(double x) { return _mm512_set1_pd(x); }
     LG_INLINE Vec load(const double* p) { return _mm512_load_pd(p); }
@@ -31,7 +30,9 @@ struct Lanes {
     LG_INLINE Vec mul(Vec a, Vec b) { return _mm512_mul_pd(a, b); }
     LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_pd(a, b, c); }
     LG_INLINE Vec div(Vec a, Vec b) { return _mm512_div_pd(a, b); }
-    LG_INLINE Mask mask(std::uint64_t word, int vec) { return static_cast<Mask>(word >> (8 * vec)); }
+    // Of the lanes that begin at `lane`, a multiple of the width.
+    LG_INLINE Mask mask(std::uint64_t word, int lane) { return static_cast<Mask>(word >> lane); }
+    LG_INLINE Mask both(Mask a, Mask b) { return static_cast<Mask>(a & b); }
     LG_INLINE Mask is_zero(Vec a) { return _mm512_cmp_pd_mask(a, zero(), _CMP_EQ_OQ); }
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return _mm512_mask_blend_pd(m, no, yes); }
     LG_INLINE Vec keep(Mask m, Vec a) { return _mm512_maskz_mov_pd(m, a); }
@@ -57,7 +58,6 @@ struct Lanes {
     using Vec = __m256d;
     using Mask = __m256d;
     static constexpr int width = 4;
-    static constexpr int group = 2;
     LG_INLINE Vec zero() { return _mm256_setzero_pd(); }
     LG_INLINE Vec all(double x) { return _mm256_set1_pd(x); }
     LG_INLINE Vec load(const double* p) { return _mm256_load_pd(p); }
@@ -67,10 +67,11 @@ struct Lanes {
     LG_INLINE Vec mul(Vec a, Vec b) { return _mm256_mul_pd(a, b); }
     LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_pd(a, b, c); }
     LG_INLINE Vec div(Vec a, Vec b) { return _mm256_div_pd(a, b); }
-    LG_INLINE Mask mask(std::uint64_t word, int vec) {
+    LG_INLINE Mask mask(std::uint64_t word, int lane) {
         return _mm256_castsi256_pd(
-            _mm256_load_si256(reinterpret_cast<const __m256i*>(nibble_masks[(word >> (4 * vec)) & 15])));
+            _mm256_load_si256(reinterpret_cast<const __m256i*>(nibble_masks[(word >> lane) & 15])));
     }
+    LG_INLINE Mask both(Mask a, Mask b) { return _mm256_and_pd(a, b); }
     LG_INLINE Mask is_zero(Vec a) { return _mm256_cmp_pd(a, zero(), _CMP_EQ_OQ); }
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return _mm256_blendv_pd(no, yes, m); }
     LG_INLINE Vec keep(Mask m, Vec a) { return _mm256_and_pd(m, a); }
@@ -93,7 +94,6 @@ struct Lanes {
     typedef double Vec __attribute__((vector_size(16)));
     typedef std::int64_t Mask __attribute__((vector_size(16)));
     static constexpr int width = 2;
-    static constexpr int group = 2;
     LG_INLINE Vec zero() { return Vec{0, 0}; }
     LG_INLINE Vec all(double x) { return Vec{x, x}; }
     LG_INLINE Vec load(const double* p) { return *reinterpret_cast<const Vec*>(p); }
@@ -103,8 +103,9 @@ struct Lanes {
     LG_INLINE Vec mul(Vec a, Vec b) { return a * b; }
     LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
     LG_INLINE Vec div(Vec a, Vec b) { return a / b; }
-    LG_INLINE Mask mask(std::uint64_t word, int vec) {
-        const auto bits = static_cast<std::int64_t>(word >> (2 * vec));
+    LG_INLINE Mask both(Mask a, Mask b) { return a & b; }
+    LG_INLINE Mask mask(std::uint64_t word, int lane) {
+        const auto bits = static_cast<std::int64_t>(word >> lane);
         return Mask{-(bits & 1), -((bits >> 1) & 1)};
     }
     LG_INLINE Mask is_zero(Vec a) { return (Mask)(a == zero()); }

@@ -38,7 +38,32 @@ struct Split {
     std::uint8_t previous_side;  // the side of `previous` on which this split lies
 };
 
-// A step of a walk is `split << 1`, with this bit when the walk leaves the branch and without when it enters.
-inline constexpr std::uint32_t leaving = 1;
+// A walk is a list of steps. `leave` comes after the steps of the split's branches; a split without branches has no
+// other step than a leave that passes by (the root's is always stored).
+struct Step {
+    std::int32_t split;
+    std::int32_t code;
+};
+
+// Codes: 0 enter the root; 1, 2 enter from a parent that is a player's first split, a later one; then leaves, four of
+// each row of this table (+1: the split repeats its player, +2: a twig below it does).
+enum class Leave : std::int32_t {
+    leaf_leaf,  // stored s
+    twig_leaf,
+    twig_twig,
+    branch_leaf,
+    branch_twig,
+    branch_branch,
+    passing_twig_leaf,  // s from the parent's
+    passing_twig_twig,
+    passing_repeat_twig_leaf,  // s from that of a parent that repeats its player
+    passing_repeat_twig_twig,
+};
+inline constexpr std::int32_t enter_root = 0;
+constexpr std::int32_t enter_code(bool parent_repeats) { return parent_repeats ? 2 : 1; }
+constexpr std::int32_t leave_code(Leave kind, bool repeats, bool twig_repeats) {
+    return 3 + 4 * static_cast<std::int32_t>(kind) + (repeats ? 1 : 0) + (twig_repeats ? 2 : 0);
+}
+inline constexpr std::int32_t n_step_codes = 3 + 4 * 10;
 
 }  // namespace leafgrad

@@ -15,342 +15,334 @@
 // formed. In the paper's terms p_u is (1 - z + z gamma_e) w_e and s_v A_v is the sum of H below v.
 //
 // Rows are lanes: all walk the same steps, and masks choose c. A twig u (a split right above two leaves) needs no A of
-// its own: A_u = m_u + tau_u d_u with m_u and d_u free of z, and its gradient is d_u times the sum of s_u tau'_u.
+// its own: A_u = m_u + tau_u d_u with m_u and d_u free of z, and its gradient is d_u times the sum of s_u tau'_u. A
+// split without a branch below it needs no stored s either: it takes its parent's and walks on.
 
 namespace leafgrad {
 namespace {
 
-enum Role { here, first_twig, second_twig };
+// What tau, p and tau' are made of at one split, for Q points: `at(lane)` gives
+//     tau[q]            tau_v of a row that agrees with the path
+//     stay(side, q)     (1 - tau_v) w_side of such a row
+//     weigh(q, s)       s tau'_v of such a row
+// With `Repeats` the player was split on before; `agreed` masks are the walk's business.
 
 // The points t_q (1, ..., 1): tau depends on a row only through "agreed so far", so all lanes share each number.
-template <int NV>
+template <int Q>
 struct Diagonal {
-    static constexpr int lanes = NV * Lanes::width;
-    const Walk& walk;
-    double unknown_at_first[most_points];
-    // Per role and point: tau, 1 - tau, 1 / P and W / P of a row that agrees.
-    double known_[3][most_points], unknown_[3][most_points], inverse_[3][most_points], odds_[3][most_points];
-
-    explicit Diagonal(const Walk& w) : walk(w) {
-        for (int q = 0; q < w.n_points; ++q) unknown_at_first[q] = 1 - w.t[q];
-    }
-    void prepare(Role role, const Split& split) {
-        const double W = split.earlier;
-        for (int q = 0; q < walk.n_points; ++q) {
-            const double z = walk.t[q], y = unknown_at_first[q];
-            if (split.previous < 0) {
-                known_[role][q] = z, unknown_[role][q] = y, inverse_[role][q] = 1, odds_[role][q] = 1;
-                continue;
+    static constexpr int n = Q;
+    template <bool Repeats>
+    struct Terms {
+        Lanes::Vec tau[Q], unknown[Q], share[2], gain[Q];
+        Terms(const Walk& walk, const Split& split) {
+            for (int q = 0; q < Q; ++q) {
+                const double z = walk.t[q], y = 1 - z, W = split.earlier;
+                tau[q] = Lanes::all(z);
+                unknown[q] = Lanes::all(y);
+                if (!Repeats) continue;
+                const double P = z + y * W;
+                const double r = P > 0 ? 1 / P : 0;
+                // z = W = 0: the limit. Such a split is reached only by rows whose player is known.
+                tau[q] = Lanes::all(P > 0 ? z * r : 1);
+                unknown[q] = Lanes::all(y * (W * r));
+                // At most 1 / P, and s has the factor P: nothing overflows.
+                gain[q] = Lanes::all(W * r * r);
             }
-            const double P = z + y * W;
-            const double r = P > 0 ? 1 / P : 0;
-            known_[role][q] = P > 0 ? z * r : 1;
-            odds_[role][q] = W * r;
-            unknown_[role][q] = y * odds_[role][q];
-            inverse_[role][q] = r;
+            share[0] = Lanes::all(split.share[0]);
+            share[1] = Lanes::all(split.share[1]);
         }
-    }
-    Lanes::Vec first_known(const Split&, int q, int) const { return Lanes::all(walk.t[q]); }
-    Lanes::Vec first_unknown(const Split&, int q, int) const { return Lanes::all(unknown_at_first[q]); }
-    Lanes::Vec known(Role role, int q, int) const { return Lanes::all(known_[role][q]); }
-    Lanes::Vec unknown(Role role, int q, int) const { return Lanes::all(unknown_[role][q]); }
-    Lanes::Vec inverse(Role role, int q, int) const { return Lanes::all(inverse_[role][q]); }
-    Lanes::Vec odds(Role role, int q, int) const { return Lanes::all(odds_[role][q]); }
+        const Terms& at(int) const { return *this; }
+        Lanes::Vec stay(int side, int q) const { return Lanes::mul(unknown[q], share[side]); }
+        Lanes::Vec weigh(int q, Lanes::Vec s) const { return Repeats ? Lanes::mul(s, gain[q]) : s; }
+    };
 };
 
 // Every row, player and point its own z.
-template <int NV>
+template <int Q>
 struct General {
-    static constexpr int lanes = NV * Lanes::width;
-    const Walk& walk;
-
-    explicit General(const Walk& w) : walk(w) {}
-    const double* z(const Split& split, int q) const {
-        return walk.z + q * walk.z_stride + static_cast<std::int64_t>(split.player) * lanes;
-    }
-    double* kept(Role role, int what, int q) const {
-        return walk.scratch + ((role * 4 + what) * walk.n_points + q) * lanes;
-    }
-    void prepare(Role role, const Split& split) {
-        using L = Lanes;
-        const auto one = L::all(1), W = L::all(split.earlier);
-        for (int q = 0; q < walk.n_points; ++q) {
-            for (int i = 0; i < NV; ++i) {
-                const auto zi = L::load(z(split, q) + i * L::width);
-                const auto y = L::sub(one, zi);
-                auto tau = zi, unknown = y, r = one, odds = one;
-                if (split.previous >= 0) {
-                    const auto P = L::fma(y, W, zi);
-                    const auto zero = L::is_zero(P);
-                    r = L::choose(zero, L::zero(), L::div(one, P));
-                    tau = L::choose(zero, one, L::mul(zi, r));
-                    odds = L::mul(W, r);
-                    unknown = L::mul(y, odds);
-                }
-                L::store(kept(role, 0, q) + i * L::width, tau);
-                L::store(kept(role, 1, q) + i * L::width, unknown);
-                L::store(kept(role, 2, q) + i * L::width, r);
-                L::store(kept(role, 3, q) + i * L::width, odds);
-            }
+    static constexpr int n = Q;
+    template <bool Repeats>
+    struct Terms {
+        const double* z[Q];
+        Lanes::Vec share[2], W;
+        Terms(const Walk& walk, const Split& split) {
+            for (int q = 0; q < Q; ++q)
+                z[q] = walk.z + q * walk.z_stride + static_cast<std::int64_t>(split.player) * walk.lanes;
+            share[0] = Lanes::all(split.share[0]);
+            share[1] = Lanes::all(split.share[1]);
+            W = Lanes::all(split.earlier);
         }
-    }
-    Lanes::Vec first_known(const Split& split, int q, int i) const { return Lanes::load(z(split, q) + i * Lanes::width); }
-    Lanes::Vec first_unknown(const Split& split, int q, int i) const {
-        return Lanes::sub(Lanes::all(1), first_known(split, q, i));
-    }
-    Lanes::Vec known(Role role, int q, int i) const { return Lanes::load(kept(role, 0, q) + i * Lanes::width); }
-    Lanes::Vec unknown(Role role, int q, int i) const { return Lanes::load(kept(role, 1, q) + i * Lanes::width); }
-    Lanes::Vec inverse(Role role, int q, int i) const { return Lanes::load(kept(role, 2, q) + i * Lanes::width); }
-    Lanes::Vec odds(Role role, int q, int i) const { return Lanes::load(kept(role, 3, q) + i * Lanes::width); }
+        struct Here {
+            Lanes::Vec tau[Q], unknown[Q], inverse[Q], odds[Q];
+            Lanes::Vec share[2];
+            Lanes::Vec stay(int side, int q) const { return Lanes::mul(unknown[q], share[side]); }
+            Lanes::Vec weigh(int q, Lanes::Vec s) const {
+                return Repeats ? Lanes::mul(Lanes::mul(s, inverse[q]), odds[q]) : s;
+            }
+        };
+        Here at(int lane) const {
+            using L = Lanes;
+            Here here;
+            here.share[0] = share[0];
+            here.share[1] = share[1];
+            for (int q = 0; q < Q; ++q) {
+                const auto one = L::all(1);
+                const auto zq = L::load(z[q] + lane), y = L::sub(one, zq);
+                here.tau[q] = zq;
+                here.unknown[q] = y;
+                if (!Repeats) continue;
+                const auto P = L::fma(y, W, zq);
+                const auto zero = L::is_zero(P);
+                const auto r = L::choose(zero, L::zero(), L::div(one, P));
+                here.tau[q] = L::choose(zero, one, L::mul(zq, r));
+                here.inverse[q] = r;
+                here.odds[q] = L::mul(W, r);
+                here.unknown[q] = L::mul(y, here.odds[q]);
+            }
+            return here;
+        }
+    };
 };
 
-template <int NV, class Points, bool Gradient>
+// Where a split finds s: in the level's store, or from its parent's s in passing.
+enum class Reach { stored, from_parent, from_repeating_parent };
+
+template <class Points, bool Gradient>
 struct Walker {
     using L = Lanes;
     using Vec = L::Vec;
-    static constexpr int lanes = NV * L::width;
-    static constexpr int group = NV < L::group ? NV : L::group;
+    using Mask = L::Mask;
+    static constexpr int Q = Points::n;
 
     const Walk& walk;
-    const TreeView& tree;
-    Points points;
-    std::int64_t level_size, result_size;
+    const TreeView tree;
+    const int lanes;
+    const std::int64_t level_size, result_size;
     double* top;  // behind the last finished subtree
 
     explicit Walker(const Walk& w)
         : walk(w),
           tree(w.tree),
-          points(w),
-          level_size(static_cast<std::int64_t>(w.n_points) * lanes),
+          lanes(w.lanes),
+          level_size(static_cast<std::int64_t>(Q) * w.lanes),
           result_size(level_size * w.tree.outputs),
           top(w.waiting) {}
 
     void run() {
         for (std::int64_t i = 0; i < tree.n_steps; ++i) {
-            const std::uint32_t step = tree.steps[i];
-            const Split& split = tree.splits[step >> 1];
-            if (step & leaving) {
-                leave(split, step >> 1);
-            } else if (Gradient) {
-                enter(split);
-            }
+            const Step step = tree.steps[i];
+            steps[step.code](*this, tree.splits[step.split], step.split);
         }
         if (!Gradient) add_root();
     }
 
-    LG_INLINE Vec edge(Vec tau, Vec unknown, Vec w, L::Mask taken) { return L::add_where(taken, L::mul(unknown, w), tau); }
+    // p of the edge to a child, for rows that go there (`taken`) and rows that do not; where the player repeats, a row
+    // that did not agree before knows nothing of it.
+    template <bool Repeats>
+    LG_INLINE Vec edge(Vec tau, Vec stay, Vec share, Mask taken, Mask agreed) {
+        if constexpr (Repeats) return L::add_where(L::both(taken, agreed), L::choose(agreed, stay, share), tau);
+        return L::add_where(taken, stay, tau);
+    }
+
+    // Masks of one split, read a vector at a time.
+    struct Ways {
+        std::uint64_t first, agreed;
+        Mask goes(int side, int lane) const { return L::mask(side == 0 ? first : ~first, lane); }
+        Mask agrees(int lane) const { return L::mask(agreed, lane); }
+    };
+    Ways ways(std::int64_t split) const { return {walk.first[split], walk.agreed[split]}; }
+
+    static void enter_root(Walker& w, const Split&, std::int32_t) {
+        if constexpr (Gradient)
+            for (int q = 0; q < Q; ++q)
+                for (int lane = 0; lane < w.lanes; lane += L::width)
+                    L::store(w.walk.reach + q * w.lanes + lane, L::all(w.walk.weights[q]));
+    }
 
     // s of a branch from its parent's.
-    void enter(const Split& split) {
-        double* s = walk.reach + split.level * level_size;
-        if (split.parent < 0) {
-            for (int q = 0; q < walk.n_points; ++q)
-                for (int i = 0; i < NV; ++i) L::store(s + q * lanes + i * L::width, L::all(walk.weights[q]));
-            return;
-        }
-        const Split& parent = tree.splits[split.parent];
-        if (parent.previous < 0)
-            enter_from<false>(s, parent, split);
-        else
-            enter_from<true>(s, parent, split);
-    }
-
     template <bool Repeats>
-    void enter_from(double* s, const Split& parent, const Split& split) {
-        const double* s_parent = s - level_size;
-        const std::uint64_t first = walk.first[split.parent];
-        const std::uint64_t taken = split.side == 0 ? first : ~first;
-        const std::uint64_t agreed = walk.agreed[split.parent];
-        const Vec w = L::all(parent.share[split.side]);
-        if (Repeats) points.prepare(here, parent);
-        for (int q = 0; q < walk.n_points; ++q) {
-            for (int i = 0; i < NV; ++i) {
-                const Vec p = edge(tau<Repeats>(parent, q, i, agreed), unknown<Repeats>(parent, q, i, agreed), w,
-                                   L::mask(taken, i));
-                L::store(s + q * lanes + i * L::width, L::mul(L::load(s_parent + q * lanes + i * L::width), p));
+    static void enter(Walker& w, const Split& split, std::int32_t) {
+        if constexpr (!Gradient) return;
+        const Split& parent = w.tree.splits[split.parent];
+        const typename Points::template Terms<Repeats> terms(w.walk, parent);
+        const Ways ways = w.ways(split.parent);
+        const int lanes = w.lanes;
+        double* s = w.walk.reach + split.level * w.level_size;
+        const double* s_parent = s - w.level_size;
+        for (int lane = 0; lane < lanes; lane += L::width) {
+            const auto& here = terms.at(lane);
+            const Mask taken = ways.goes(split.side, lane), agreed = ways.agrees(lane);
+            for (int q = 0; q < Q; ++q) {
+                const Vec p = edge<Repeats>(here.tau[q], here.stay(split.side, q), terms.share[split.side], taken, agreed);
+                L::store(s + q * lanes + lane, L::mul(L::load(s_parent + q * lanes + lane), p));
             }
         }
-    }
-
-    template <bool Repeats>
-    Vec tau(const Split& split, int q, int i, std::uint64_t agreed) const {
-        if constexpr (Repeats) return L::keep(L::mask(agreed, i), points.known(here, q, i));
-        return points.first_known(split, q, i);
-    }
-    template <bool Repeats>
-    Vec unknown(const Split& split, int q, int i, std::uint64_t agreed) const {
-        if constexpr (Repeats) return L::choose(L::mask(agreed, i), points.unknown(here, q, i), L::all(1));
-        return points.first_unknown(split, q, i);
-    }
-
-    // A of a branch from its children's, and the gradient of its player and of its twigs' players.
-    void leave(const Split& split, std::uint32_t index) {
-        const bool repeats = split.previous >= 0 || twig_repeats(split, 0) || twig_repeats(split, 1);
-        if (repeats)
-            leave_kinds<true>(split, index);
-        else
-            leave_kinds<false>(split, index);
-    }
-
-    bool twig_repeats(const Split& split, int side) const {
-        return split.kind[side] == Kind::twig && tree.splits[split.child[side]].previous >= 0;
-    }
-
-    template <bool Repeats>
-    void leave_kinds(const Split& split, std::uint32_t index) {
-        // The first child has at least as many splits as the second.
-        if (split.kind[0] == Kind::branch) {
-            if (split.kind[1] == Kind::branch) return leave_as<Repeats, Kind::branch, Kind::branch>(split, index);
-            if (split.kind[1] == Kind::twig) return leave_as<Repeats, Kind::branch, Kind::twig>(split, index);
-            return leave_as<Repeats, Kind::branch, Kind::leaf>(split, index);
-        }
-        if (split.kind[0] == Kind::twig) {
-            if (split.kind[1] == Kind::twig) return leave_as<Repeats, Kind::twig, Kind::twig>(split, index);
-            return leave_as<Repeats, Kind::twig, Kind::leaf>(split, index);
-        }
-        return leave_as<Repeats, Kind::leaf, Kind::leaf>(split, index);
     }
 
     // A child as its parent sees it: where its A comes from.
-    template <bool Repeats, Kind kind, Role role>
+    template <bool Repeats, Kind kind>
     struct Child {
-        const Split* split = nullptr;   // twig
-        std::uint64_t first = 0, agreed = 0;
-        const double* results = nullptr;  // branch
-        double mean = 0;                // leaf: its value; twig: m
-        double gain = 0, loss = 0;      // twig: d of a row that goes to its first, second child
+        using Terms = typename Points::template Terms<Repeats>;
+        const Split& split;  // a twig; else unused
+        const Terms terms;
+        const Ways ways;
+        Vec mean, gain, loss;  // a leaf's value; a twig's m, and d of a row that goes to its first, second child
 
-        LG_INLINE Child of(Walker& walker, const Split& parent, int side) {
-            Child child;
+        Child(const Walker& w, const Split& parent, int side)
+            : split(kind == Kind::twig ? w.tree.splits[parent.child[side]] : parent),
+              terms(w.walk, split),
+              ways(kind == Kind::twig ? w.ways(parent.child[side]) : Ways{0, 0}) {}
+
+        void look_at(const Walker& w, const Split& parent, int side, int k) {
+            const int K = w.tree.outputs;
+            const auto leaf = [&](std::int32_t index) { return w.tree.leaves[static_cast<std::int64_t>(index) * K + k]; };
+            if constexpr (kind == Kind::leaf) mean = L::all(leaf(parent.child[side]));
             if constexpr (kind == Kind::twig) {
-                const std::int32_t index = parent.child[side];
-                child.split = walker.tree.splits + index;
-                child.first = walker.walk.first[index];
-                child.agreed = walker.walk.agreed[index];
-                if (Repeats) walker.points.prepare(role, *child.split);
-            }
-            return child;
-        }
-        void look_at(const Walker& walker, const Split& parent, int side, int k) {
-            const double* leaves = walker.tree.leaves;
-            const int K = walker.tree.outputs;
-            if constexpr (kind == Kind::leaf) mean = leaves[static_cast<std::int64_t>(parent.child[side]) * K + k];
-            if constexpr (kind == Kind::twig) {
-                const double x = leaves[static_cast<std::int64_t>(split->child[0]) * K + k];
-                const double y = leaves[static_cast<std::int64_t>(split->child[1]) * K + k];
-                mean = split->share[0] * x + split->share[1] * y;
-                gain = split->share[1] * (x - y);
-                loss = split->share[0] * (y - x);
+                const double x = leaf(split.child[0]), y = leaf(split.child[1]);
+                mean = L::all(split.share[0] * x + split.share[1] * y);
+                gain = L::all(split.share[1] * (x - y));
+                loss = L::all(split.share[0] * (y - x));
             }
         }
-        LG_INLINE Vec d(const Child& child, int i) {
-            const Vec d = L::choose(L::mask(child.first, i), L::all(child.gain), L::all(child.loss));
-            return Repeats ? L::keep(L::mask(child.agreed, i), d) : d;
+        Vec d(int lane) const {
+            if constexpr (kind != Kind::twig) return L::zero();
+            const Vec d = L::choose(ways.goes(0, lane), gain, loss);
+            return Repeats ? L::keep(ways.agrees(lane), d) : d;
         }
-        Vec A(const Points& points, Vec d, int q, int i) const {
-            if constexpr (kind == Kind::branch) return L::load(results + q * lanes + i * L::width);
-            if constexpr (kind == Kind::leaf) return L::all(mean);
-            const Vec t = Repeats ? points.known(role, q, i) : points.first_known(*split, q, i);
-            return L::fma(t, d, L::all(mean));
-        }
-        // sum of s_u tau'_u, without the mask of the rows that agree: d has it.
-        Vec gather(const Points& points, Vec sum, Vec s, Vec p, int q, int i) const {
-            if constexpr (!Repeats) return L::fma(s, p, sum);
-            return L::fma(L::mul(L::mul(s, p), points.inverse(role, q, i)), points.odds(role, q, i), sum);
+        template <class Here>
+        Vec A(const Here& here, Vec d, const double* results, int q) const {
+            if constexpr (kind == Kind::branch) return L::load(results);
+            if constexpr (kind == Kind::leaf) return mean;
+            return L::fma(here.tau[q], d, mean);
         }
     };
 
-    template <bool Repeats, Kind first_kind, Kind second_kind>
-    void leave_as(const Split& split, std::uint32_t index) {
-        const std::uint64_t first = walk.first[index], agreed = walk.agreed[index];
-        const Vec w_a = L::all(split.share[0]), w_b = L::all(split.share[1]);
-        const double* s = walk.reach + split.level * level_size;
-        if (Repeats) points.prepare(here, split);
-        using First = Child<Repeats, first_kind, first_twig>;
-        using Second = Child<Repeats, second_kind, second_twig>;
-        First a = First::of(*this, split, 0);
-        Second b = Second::of(*this, split, 1);
-        double* results_b = second_kind == Kind::branch ? top - result_size : top;
-        double* results_a = first_kind == Kind::branch ? results_b - result_size : results_b;
-        top = results_a + result_size;
+    // A of a branch from its children's, and the gradient of its player and of its twigs' players.
+    template <Reach reach, bool Repeats, bool TwigRepeats, Kind first_kind, Kind second_kind>
+    static void leave(Walker& w, const Split& split, std::int32_t index) {
+        constexpr bool passing = reach != Reach::stored;
+        constexpr bool ParentRepeats = reach == Reach::from_repeating_parent;
+        using Terms = typename Points::template Terms<Repeats>;
+        using ParentTerms = typename Points::template Terms<ParentRepeats>;
+        using First = Child<TwigRepeats, first_kind>;
+        using Second = Child<TwigRepeats, second_kind>;
+        const int lanes = w.lanes;
+        const Terms terms(w.walk, split);
+        First a(w, split, 0);
+        Second b(w, split, 1);
+        const Ways ways = w.ways(index);
+        const ParentTerms parent_terms(w.walk, passing ? w.tree.splits[split.parent] : split);
+        const Ways parent_ways = passing ? w.ways(split.parent) : Ways{0, 0};
+        const int side = split.side;
+        const double* s_stored = w.walk.reach + (split.level - passing) * w.level_size;
+        const Vec loses = L::sub(L::zero(), terms.share[0]);
 
-        for (int k = 0; k < tree.outputs; ++k) {
-            a.look_at(*this, split, 0, k);
-            b.look_at(*this, split, 1, k);
-            a.results = results_a + k * level_size;
-            b.results = results_b + k * level_size;
-            double* out = results_a + k * level_size;
-            double* phi_k = walk.gradient + (tree.first_output + k) * lanes;
-            for (int begin = 0; begin < NV; begin += group) {
-                Vec d_a[group], d_b[group], change[group], sum_a[group], sum_b[group];
-                for (int g = 0; g < group; ++g) {
-                    change[g] = sum_a[g] = sum_b[g] = L::zero();
-                    d_a[g] = First::d(a, begin + g);
-                    d_b[g] = Second::d(b, begin + g);
-                }
-                for (int q = 0; q < walk.n_points; ++q) {
-                    for (int g = 0; g < group; ++g) {
-                        const int i = begin + g;
-                        const std::int64_t at = q * lanes + i * L::width;
-                        const Vec known = tau<Repeats>(split, q, i, agreed);
-                        const Vec not_known = unknown<Repeats>(split, q, i, agreed);
-                        const Vec p_a = edge(known, not_known, w_a, L::mask(first, i));
-                        const Vec A_b = b.A(points, d_b[g], q, i);
-                        const Vec D = L::sub(a.A(points, d_a[g], q, i), A_b);
-                        L::store(out + at, L::fma(p_a, D, A_b));
-                        if constexpr (Gradient) {
-                            const Vec s_v = L::load(s + at);
-                            const Vec s_tau = Repeats ? L::mul(L::mul(s_v, points.inverse(here, q, i)), points.odds(here, q, i)) : s_v;
-                            change[g] = L::fma(s_tau, D, change[g]);
-                            if constexpr (first_kind == Kind::twig) sum_a[g] = a.gather(points, sum_a[g], s_v, p_a, q, i);
-                            if constexpr (second_kind == Kind::twig) {
-                                const Vec p_b = edge(known, not_known, w_b, L::mask(~first, i));
-                                sum_b[g] = b.gather(points, sum_b[g], s_v, p_b, q, i);
-                            }
+        double* results_b = second_kind == Kind::branch ? w.top - w.result_size : w.top;
+        double* results_a = first_kind == Kind::branch ? results_b - w.result_size : results_b;
+        w.top = results_a + w.result_size;
+        for (int k = 0; k < w.tree.outputs; ++k) {
+            a.look_at(w, split, 0, k);
+            b.look_at(w, split, 1, k);
+            double* out = results_a + k * w.level_size;
+            const double* from_b = results_b + k * w.level_size;
+            double* phi = w.gradient_of(split, k);
+            double* phi_a = w.gradient_of(a.split, k);
+            double* phi_b = w.gradient_of(b.split, k);
+            for (int lane = 0; lane < lanes; lane += L::width) {
+                const auto& here = terms.at(lane);
+                const auto& here_a = a.terms.at(lane);
+                const auto& here_b = b.terms.at(lane);
+                const auto& above = parent_terms.at(lane);
+                const Mask to_first = ways.goes(0, lane), to_second = ways.goes(1, lane), agreed = ways.agrees(lane);
+                const Mask came = parent_ways.goes(side, lane), came_agreed = parent_ways.agrees(lane);
+                const Vec d_a = a.d(lane), d_b = b.d(lane);
+                Vec change = L::zero(), sum_a = L::zero(), sum_b = L::zero();
+                for (int q = 0; q < Q; ++q) {
+                    const std::int64_t at = static_cast<std::int64_t>(q) * lanes + lane;
+                    const Vec p_a = edge<Repeats>(here.tau[q], here.stay(0, q), terms.share[0], to_first, agreed);
+                    const Vec A_b = b.A(here_b, d_b, from_b + at, q);
+                    const Vec D = L::sub(a.A(here_a, d_a, out + at, q), A_b);
+                    L::store(out + at, L::fma(p_a, D, A_b));
+                    if constexpr (Gradient) {
+                        Vec s = L::load(s_stored + at);
+                        if constexpr (passing)
+                            s = L::mul(s, edge<ParentRepeats>(above.tau[q], above.stay(side, q), parent_terms.share[side],
+                                                              came, came_agreed));
+                        change = L::fma(here.weigh(q, s), D, change);
+                        if constexpr (first_kind == Kind::twig)
+                            sum_a = TwigRepeats ? L::add(sum_a, here_a.weigh(q, L::mul(s, p_a))) : L::fma(s, p_a, sum_a);
+                        if constexpr (second_kind == Kind::twig) {
+                            const Vec p_b = edge<Repeats>(here.tau[q], here.stay(1, q), terms.share[1], to_second, agreed);
+                            sum_b = TwigRepeats ? L::add(sum_b, here_b.weigh(q, L::mul(s, p_b))) : L::fma(s, p_b, sum_b);
                         }
                     }
                 }
                 if constexpr (Gradient) {
-                    for (int g = 0; g < group; ++g) {
-                        const int i = begin + g;
-                        Vec knowing = L::choose(L::mask(first, i), w_b, L::sub(L::zero(), w_a));
-                        if (Repeats) knowing = L::keep(L::mask(agreed, i), knowing);
-                        add(phi_k, split, i, change[g], knowing);
-                        if constexpr (first_kind == Kind::twig) add(phi_k, *a.split, i, sum_a[g], d_a[g]);
-                        if constexpr (second_kind == Kind::twig) add(phi_k, *b.split, i, sum_b[g], d_b[g]);
-                    }
+                    Vec knowing = L::choose(to_first, terms.share[1], loses);
+                    if (Repeats) knowing = L::keep(agreed, knowing);
+                    add(phi + lane, change, knowing);
+                    if constexpr (first_kind == Kind::twig) add(phi_a + lane, sum_a, d_a);
+                    if constexpr (second_kind == Kind::twig) add(phi_b + lane, sum_b, d_b);
                 }
             }
         }
     }
 
-    void add(double* phi_k, const Split& split, int i, Vec x, Vec y) const {
-        double* phi = phi_k + static_cast<std::int64_t>(split.player) * walk.game_outputs * lanes + i * L::width;
-        L::store(phi, L::fma(x, y, L::load(phi)));
+    double* gradient_of(const Split& split, int k) const {
+        const std::int64_t row = static_cast<std::int64_t>(split.player) * walk.game_outputs + tree.first_output + k;
+        return walk.gradient + row * lanes;
     }
+
+    LG_INLINE void add(double* phi, Vec x, Vec y) { L::store(phi, L::fma(x, y, L::load(phi))); }
 
     void add_root() const {
         for (int k = 0; k < tree.outputs; ++k)
-            for (int q = 0; q < walk.n_points; ++q)
-                for (int i = 0; i < NV; ++i) {
-                    double* F = walk.extension + (tree.first_output + k) * lanes + i * L::width;
-                    const double* A = walk.waiting + k * level_size + q * lanes + i * L::width;
+            for (int q = 0; q < Q; ++q)
+                for (int lane = 0; lane < lanes; lane += L::width) {
+                    double* F = walk.extension + (tree.first_output + k) * lanes + lane;
+                    const double* A = walk.waiting + k * level_size + q * lanes + lane;
                     L::store(F, L::fma(L::all(walk.weights[q]), L::load(A), L::load(F)));
                 }
     }
+
+    // One function a step code: see step_code in split.h.
+    using StepFunction = void (*)(Walker&, const Split&, std::int32_t);
+    template <Reach reach, Kind first, Kind second>
+    struct Leaves {
+        static constexpr bool twigs = first == Kind::twig || second == Kind::twig;
+        static constexpr StepFunction plain = &leave<reach, false, false, first, second>;
+        static constexpr StepFunction here = &leave<reach, true, false, first, second>;
+        static constexpr StepFunction twig = &leave<reach, false, twigs, first, second>;
+        static constexpr StepFunction both = &leave<reach, true, twigs, first, second>;
+    };
+#define LG_LEAVES(reach, first, second)                                                          \
+    Leaves<Reach::reach, Kind::first, Kind::second>::plain, Leaves<Reach::reach, Kind::first, Kind::second>::here, \
+        Leaves<Reach::reach, Kind::first, Kind::second>::twig, Leaves<Reach::reach, Kind::first, Kind::second>::both
+    static constexpr StepFunction steps[n_step_codes] = {
+        &enter_root, &enter<false>, &enter<true>,
+        LG_LEAVES(stored, leaf, leaf),
+        LG_LEAVES(stored, twig, leaf),
+        LG_LEAVES(stored, twig, twig),
+        LG_LEAVES(stored, branch, leaf),
+        LG_LEAVES(stored, branch, twig),
+        LG_LEAVES(stored, branch, branch),
+        LG_LEAVES(from_parent, twig, leaf),
+        LG_LEAVES(from_parent, twig, twig),
+        LG_LEAVES(from_repeating_parent, twig, leaf),
+        LG_LEAVES(from_repeating_parent, twig, twig),
+    };
+#undef LG_LEAVES
 };
 
-template <int NV>
+template <int Q>
 void walk_diagonal(const Walk& walk) {
-    Walker<NV, Diagonal<NV>, true>(walk).run();
+    Walker<Diagonal<Q>, true>(walk).run();
 }
-template <int NV>
 void walk_general(const Walk& walk) {
-    Walker<NV, General<NV>, true>(walk).run();
+    Walker<General<1>, true>(walk).run();
 }
-template <int NV>
 void walk_value(const Walk& walk) {
-    Walker<NV, General<NV>, false>(walk).run();
+    Walker<General<1>, false>(walk).run();
 }
 
 }  // namespace

@@ -12,20 +12,10 @@
 
 namespace leafgrad {
 
-namespace {
-constexpr int wide_vectors = 8;
-constexpr int narrow_vectors = 1;
-}  // namespace
-
 extern const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA);
 const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA) = {
-    LG_TEXT(LEAFGRAD_ISA),
-    wide_vectors * Lanes::width,
-    narrow_vectors * Lanes::width,
-    route,
-    {walk_diagonal<wide_vectors>, walk_diagonal<narrow_vectors>},
-    {walk_general<wide_vectors>, walk_general<narrow_vectors>},
-    {walk_value<wide_vectors>, walk_value<narrow_vectors>},
+    LG_TEXT(LEAFGRAD_ISA), Lanes::width, route, {walk_diagonal<1>, walk_diagonal<2>, walk_diagonal<3>, walk_diagonal<4>},
+    walk_general,          walk_value,
 };
 
 }  // namespace leafgrad
