@@ -164,8 +164,8 @@ class _Coder:
         self.j = j
         self.codes = {value: code for code, value in enumerate(categories) if not is_missing(value)}
         text = [isinstance(value, str) for value in self.codes]
-        self.takes_text, self.takes_numbers = any(text), not all(text)
-        known = sorted(self.codes) if not self.takes_text else []
+        self.takes_text, self.takes_numbers = any(text) or not text, not all(text) or not text
+        known = [] if any(text) else sorted(self.codes)
         self._known = np.array(known, dtype=np.float64)
         self._code = np.array([self.codes[value] for value in known], dtype=np.float64)
 
@@ -222,18 +222,20 @@ def _check(forest: Forest, rows: Rows, block: Array, start: int) -> None:
         limit = FLOAT32_LIMIT
     if block.size <= SMALL:
         flat = block.reshape(-1)
-        if float(flat.dot(flat)) < limit * limit:
-            return
+        with np.errstate(over="ignore"):
+            if float(flat.dot(flat)) < limit * limit:
+                return
     elif forest.missing:
-        if np.fmax.reduce(block, axis=None) < limit and np.fmin.reduce(block, axis=None) > -limit:
+        low, high = float(np.fmin.reduce(block, axis=None)), float(np.fmax.reduce(block, axis=None))
+        if low > -limit and high < limit:
             return
     else:
-        low, high = np.minimum.reduce(block, axis=None), np.maximum.reduce(block, axis=None)
+        low, high = float(np.minimum.reduce(block, axis=None)), float(np.maximum.reduce(block, axis=None))
         if (low > -limit and high < limit) or (forest.infinite and low <= high):
             return
     wrong = np.isnan(block) if not forest.missing else np.zeros(block.shape, dtype=bool)
     if not forest.infinite:
-        wrong |= np.abs(block) >= limit
+        wrong |= np.abs(block) >= np.float64(limit)
     places = np.argwhere(wrong)
     if len(places):
         i, j = map(int, places[0])

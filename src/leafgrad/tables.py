@@ -119,9 +119,9 @@ class _Array(Table):
         if self.ready:
             return part
         if part.dtype.kind == "O":
-            return np.ascontiguousarray(_floats(self, part, start, 0), dtype)
+            part = _floats(self, part, start, 0)
         with np.errstate(over="ignore", under="ignore"):
-            return np.ascontiguousarray(part, dtype)
+            return np.require(part, dtype, "CA")
 
     def column(self, j: int, start: int, stop: int) -> Array:
         return self.array[start:stop, j]
@@ -163,9 +163,11 @@ class _Frame(Table):
         if not self._plain:
             return self.by_column(start, stop, dtype)
         whole = start == 0 and stop == self.n
-        frame = self.frame if whole else self.frame[start:stop]
+        array = (self.frame if whole else self.frame[start:stop]).to_numpy()
+        if array.dtype.kind == "O":  # pandas' nullable floats, some makes of them
+            return self.by_column(start, stop, dtype)
         with np.errstate(over="ignore", under="ignore"):
-            return np.ascontiguousarray(frame.to_numpy(), dtype)
+            return np.ascontiguousarray(array, dtype)
 
     def column(self, j: int, start: int, stop: int) -> Array:
         series = self.frame[start:stop, j]
@@ -234,15 +236,22 @@ def table(X: Any) -> Table:
 def _to_array(X: Any) -> Array:
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)
-    if isinstance(X, dict | str | bytes) or X is None:
+    array = None
+    if not isinstance(X, dict | str | bytes) and X is not None:
+        try:
+            array = np.asarray(X)
+            if array.dtype.kind in "US" and isinstance(X, list | tuple):
+                array = np.asarray(X, dtype=object)  # numbers and text: each cell as it came
+        except Exception as error:  # whatever another library's object raises
+            raise InputError(
+                f"X ({type(X).__name__}) does not turn into an array of numbers: {error}"
+            ) from error
+    if array is None or array.ndim == 0:
         raise InputError(
             f"X is a {type(X).__name__}; pass an array or data frame of (n, N) numbers, or one row of N, "
             "such as pandas.DataFrame([row])"
         )
-    try:
-        return np.asarray(X)
-    except Exception as error:
-        raise InputError(f"X ({type(X).__name__}) does not turn into an array of numbers: {error}") from error
+    return array
 
 
 def _no_numbers(X: Array) -> InputError:

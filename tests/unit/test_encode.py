@@ -1,0 +1,414 @@
+"""Encoding: X's columns are the model's, its categories become codes, and bad values are named by place."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+
+from leafgrad import encode
+from leafgrad.errors import InputError
+from leafgrad.forest import Forest
+
+NAMES = ("a", "b", "c")
+
+
+def stump(**others):
+    """A forest that splits once, on its last feature."""
+    given = {"n_features": 3, "feature_names": None} | others
+    n = given["n_features"]
+    return Forest.from_arrays(
+        **{
+            "tree_start": [0, 3],
+            "left": [1, -1, -1],
+            "right": [2, -1, -1],
+            "feature": [n - 1, -1, -1],
+            "threshold": [0.5, 0, 0],
+            "cover": [4, 3, 1],
+            "value": [0, 0, 1],
+        }
+        | given
+    )
+
+
+def strict(dtype=np.float64, **others):
+    return stump(missing=False, infinite=False, dtype=dtype, **others)
+
+
+ROWS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+# Blocks
+
+
+def test_an_array_passes_through_untouched():
+    for dtype in (np.float32, np.float64):
+        X = ROWS.astype(dtype)
+        for forest in (strict(np.float32), strict(np.float64)):
+            [(start, block)] = encode.rows(forest, X).blocks()
+            assert start == 0
+            assert np.shares_memory(block, X)
+            assert block.shape == X.shape
+
+
+@pytest.mark.parametrize(
+    "X", [ROWS.astype(int), ROWS.T.copy().T, pl.DataFrame(ROWS), scipy.sparse.csr_array(ROWS)]
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_copy_is_made_in_the_models_width(X, dtype):
+    [(_, block)] = encode.rows(strict(dtype), X).blocks()
+    assert block.dtype == dtype
+    np.testing.assert_array_equal(block, ROWS)
+
+
+@pytest.mark.parametrize("of", [np.asarray, np.asfortranarray, pl.DataFrame, scipy.sparse.csr_array])
+@pytest.mark.parametrize("size", [None, 1, 4, 7, 100])
+def test_blocks_cover_all_rows_in_order(monkeypatch, of, size):
+    monkeypatch.setattr(encode, "ELEMENTS", 9)  # 3 rows a block, where a copy is made
+    X = np.arange(30.0).reshape(10, 3)
+    rows = encode.rows(strict(), of(X))
+    starts, blocks = zip(*rows.blocks(size), strict=True)
+    lengths = [len(block) for block in blocks]
+    assert list(starts) == np.cumsum([0, *lengths[:-1]]).tolist()
+    assert max(lengths) <= (size or 10)
+    np.testing.assert_array_equal(np.concatenate(blocks), X)
+    assert all(block.flags.c_contiguous for block in blocks)
+    np.testing.assert_array_equal(encode.matrix(strict(), of(X)), X)
+
+
+def test_sparse_blocks_stay_small():
+    X = scipy.sparse.csr_array((10_000, 3))
+    assert max(len(block) for _, block in encode.rows(strict(), X).blocks()) == 4096
+    wide = scipy.sparse.csr_array((1_000, 10_000))
+    blocks = [block.size for _, block in encode.rows(strict(n_features=10_000), wide).blocks()]
+    assert max(blocks) <= encode.ELEMENTS
+
+
+@pytest.mark.parametrize("X", [np.empty((0, 3)), pl.DataFrame(ROWS)[:0], scipy.sparse.csr_array((0, 3))])
+def test_no_rows_no_blocks(X):
+    rows = encode.rows(strict(), X)
+    assert rows.n == 0
+    assert list(rows.blocks()) == []
+    assert encode.matrix(strict(), X).shape == (0, 3)
+
+
+def test_a_single_row_keeps_the_row_axis():
+    rows = encode.rows(strict(), ROWS[0])
+    assert (rows.n, rows.single) == (1, True)
+    assert encode.matrix(strict(), ROWS[0]).shape == (1, 3)
+
+
+def test_integers_are_rounded_as_the_library_rounds_them():
+    number = 2**60 + 2**36 + 1  # by way of float64 it would become 2**60
+    X = np.array([[0, 0, number]])
+    assert encode.matrix(strict(np.float32), X)[0, 2] == np.float32(2**60 + 2**37)
+    assert encode.matrix(strict(np.float64), np.array([[0, 0, 2**53 + 1]]))[0, 2] == 2.0**53
+
+
+# Names
+
+
+@pytest.mark.parametrize("X", [ROWS, pd.DataFrame(ROWS), pl.DataFrame(ROWS, schema=list(NAMES))])
+def test_columns_by_name_or_by_place(X):
+    np.testing.assert_array_equal(encode.matrix(strict(feature_names=NAMES), X), ROWS)
+
+
+def test_a_frame_for_a_forest_without_names_goes_by_place():
+    np.testing.assert_array_equal(encode.matrix(strict(), pl.DataFrame(ROWS, schema=["z", "y", "x"])), ROWS)
+
+
+def test_a_named_row_is_matched_too():
+    frame = pd.DataFrame(ROWS, columns=list(NAMES))
+    np.testing.assert_array_equal(encode.matrix(strict(feature_names=NAMES), frame.iloc[1]), ROWS[1:])
+    with pytest.raises(InputError, match="another order"):
+        encode.rows(strict(feature_names=NAMES), frame.iloc[1][["b", "a", "c"]])
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (
+            "acb",
+            "X has the model's columns in another order (column 1 is 'c', the model's is 'b'); pass {cure}",
+        ),
+        (
+            "abd",
+            "X lacks columns of the model: 'c' and has columns that the model does not know: 'd'; rename",
+        ),
+        ("ab", "X lacks columns of the model: 'c'; rename or add them, then pass {cure}"),
+        ("iabc", "X has columns that the model does not know: 'i'; pass {cure}"),
+    ],
+)
+@pytest.mark.parametrize("make", ["pandas", "polars", "pyarrow"])
+def test_other_names_are_refused_with_the_cure(make, columns, message):
+    frame = pl.DataFrame({name: [1.0] for name in columns})
+    X = {"pandas": frame.to_pandas, "polars": lambda: frame, "pyarrow": frame.to_arrow}[make]()
+    cure = "X.select(list(forest.feature_names))" if make == "pyarrow" else "X[list(forest.feature_names)]"
+    forest = strict(feature_names=NAMES)
+    with pytest.raises(InputError, match=re.escape(message.format(cure=cure))):
+        encode.rows(forest, X)
+    if set(columns) >= set(NAMES):  # the cure cures
+        cured = X.select(list(forest.feature_names)) if make == "pyarrow" else X[list(forest.feature_names)]
+        assert encode.rows(forest, cured).n == 1
+
+
+def test_a_repeated_name_of_a_row_is_refused():
+    with pytest.raises(InputError, match="X has a column more than once"):
+        encode.rows(strict(feature_names=NAMES), pd.Series([1.0] * 4, index=["a", "b", "c", "a"]))
+
+
+def test_many_names_are_not_all_told():
+    names = [f"n{i}" for i in range(20)]
+    with pytest.raises(InputError, match="'n0', 'n1', 'n2', 'n3', 'n4' and 12 more; rename"):
+        encode.rows(
+            strict(n_features=20, feature_names=names),
+            pl.DataFrame({name: [1.0] for name in ["n7", "n9", "n11"]}),
+        )
+
+
+@pytest.mark.parametrize(
+    ("X", "width", "message"),
+    [
+        (ROWS, 4, r"X has shape \(2, 3\), but the forest takes 4 columns; pass \(n, 4\)$"),
+        (
+            ROWS,
+            2,
+            r"X has shape \(2, 3\), but the forest takes 2 columns; .*; X.T has it the right way round",
+        ),
+        (ROWS[0], 4, "X is one row of 3 values, but the forest takes 4$"),
+        (ROWS[0], 1, r"X is one row of 3 values, but the forest takes 1 \(for a column of n rows: X.reshape"),
+        (scipy.sparse.csr_array(ROWS), 4, r"X has shape \(2, 3\), but the forest takes 4 columns"),
+        (pl.DataFrame(ROWS), 4, r"X has shape \(2, 3\), but the forest takes 4 columns"),
+        (np.empty((0, 0)), 3, r"X has shape \(0, 0\)"),
+    ],
+)
+def test_a_wrong_width_is_refused(X, width, message):
+    with pytest.raises(InputError, match=message):
+        encode.rows(strict(n_features=width), X)
+
+
+def test_the_model_is_called_by_its_name():
+    with pytest.raises(InputError, match="but the RandomForestClassifier takes 4 columns"):
+        encode.rows(strict(n_features=4, model_name="RandomForestClassifier"), ROWS)
+
+
+# NaN and infinities
+
+NAN, INF = np.nan, np.inf
+BEYOND = float.fromhex("0x1.ffffffp127")  # the first float64 that float32 rounds to infinity
+LARGEST = np.nextafter(BEYOND, 0)
+MAKES = {
+    "numpy": np.asarray,
+    "fortran": np.asfortranarray,
+    "objects": lambda X: X.astype(object),
+    "polars": lambda X: pl.DataFrame(X, schema=list(NAMES)),
+    "pandas": lambda X: pd.DataFrame(X, columns=list(NAMES)),
+    "sparse": scipy.sparse.csr_array,
+}
+
+
+def with_value(value, n=5, dtype=np.float64):
+    X = np.ones((n, 3), dtype)
+    X[n - 2, 1] = value
+    return X
+
+
+@pytest.mark.parametrize("n", [5, 5000])  # either side of the quick look for few elements
+@pytest.mark.parametrize("make", MAKES)
+@pytest.mark.parametrize(
+    ("value", "dtype", "message"),
+    [
+        (
+            NAN,
+            np.float64,
+            "X has (NaN|None) in row {}, column {}, but the forest takes no missing values; fill",
+        ),
+        (NAN, np.float32, "X has NaN in row {}, column {}, but the forest takes no missing values; fill"),
+        (INF, np.float64, "X has inf in row {}, column {}, but the forest takes finite numbers only; clip"),
+        (-INF, np.float32, "X has -inf in row {}, column {}, but the forest takes finite numbers only; clip"),
+        (BEYOND, np.float32, "in row {}, column {}, which is beyond float32, in which the forest compares"),
+        (-1e300, np.float32, r"X has -1e\+300 in row {}, column {}, which is beyond float32"),
+    ],
+)
+def test_what_the_model_does_not_take_is_refused_by_place(make, n, value, dtype, message):
+    X = MAKES[make](with_value(value, n))
+    column = "'b'" if make in {"polars", "pandas"} else 1
+    with pytest.raises(InputError, match=message.format(n - 2, column)):
+        encode.rows(strict(dtype), X)
+
+
+@pytest.mark.parametrize("n", [5, 5000])
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (LARGEST, np.float32),
+        (-LARGEST, np.float32),
+        (1e20, np.float32),
+        (1.7e308, np.float64),
+        (5e-324, np.float32),
+    ],
+)
+@pytest.mark.parametrize("make", ["numpy", "fortran", "polars"])
+def test_what_fits_is_taken(make, n, value, dtype):
+    # The sum of squares overflows for most of these: the quick look fails, the exact one does not.
+    found = encode.matrix(strict(dtype), MAKES[make](with_value(value, n)))
+    assert found[n - 2, 1].astype(dtype) == np.array(value).astype(dtype)
+
+
+def test_float32_rows_that_overflow_when_squared_are_taken():
+    X = with_value(1e30, dtype=np.float32)
+    np.testing.assert_array_equal(encode.matrix(strict(np.float32), X), X)
+
+
+@pytest.mark.parametrize("n", [5, 5000])
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("infinite", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [NAN, INF, -INF, 1e300])
+def test_the_model_decides_what_it_takes(n, missing, infinite, dtype, value):
+    forest = stump(missing=missing, infinite=infinite, dtype=dtype)
+    taken = missing if np.isnan(value) else infinite or (np.isfinite(value) and dtype == np.float64)
+    for X in (with_value(value, n), np.asfortranarray(with_value(value, n))):
+        if taken:
+            assert encode.rows(forest, X).n == n
+        else:
+            with pytest.raises(InputError, match=f"in row {n - 2}, column 1"):
+                encode.rows(forest, X)
+
+
+@pytest.mark.parametrize("n", [5, 5000])
+def test_an_infinity_is_found_among_nan(n):
+    X = np.full((n, 3), NAN)
+    forest = stump(missing=True, infinite=False)
+    assert encode.rows(forest, X).n == n
+    X[n - 1, 2] = INF
+    with pytest.raises(InputError, match=f"X has inf in row {n - 1}, column 2"):
+        encode.rows(forest, X)
+
+
+def test_all_of_x_is_checked_before_the_first_block(monkeypatch):
+    monkeypatch.setattr(encode, "ELEMENTS", 9)
+    with pytest.raises(InputError, match="row 98"):
+        encode.rows(strict(), np.asfortranarray(with_value(NAN, 100)))
+
+
+# Categories
+
+CITIES = ("oslo", "rome", "york")
+
+
+def by_city(**others):
+    return stump(
+        n_features=2,
+        feature_names=["height", "city"],
+        categories=[None, CITIES],
+        categories_left={0: [0, 2]},
+        **{"missing": True} | others,
+    )
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        pd.DataFrame,
+        lambda columns: pd.DataFrame(columns).astype({"city": "category"}),
+        lambda columns: pd.DataFrame(columns).astype({"city": object}),
+        pl.DataFrame,
+        lambda columns: pl.DataFrame(columns, schema_overrides={"city": pl.Categorical}),
+        lambda columns: pl.DataFrame(
+            columns, schema_overrides={"city": pl.Enum(["york", "lima", "rome", "oslo"])}
+        ),
+        pa.table,
+        lambda columns: pa.table(columns | {"city": pa.array(columns["city"]).dictionary_encode()}),
+        lambda columns: np.array([columns["height"], columns["city"]], dtype=object).T,
+        lambda columns: [list(row) for row in zip(*columns.values(), strict=True)],
+    ],
+)
+def test_categories_become_their_codes_and_unknown_ones_nan(of):
+    X = of({"height": [1.5, 2.5, 3.5, 4.5], "city": ["york", "oslo", None, "lima"]})
+    found = encode.matrix(by_city(), X)
+    np.testing.assert_array_equal(found, [[1.5, 2], [2.5, 0], [3.5, NAN], [4.5, NAN]])
+
+
+def test_a_row_with_a_category():
+    frame = pd.DataFrame({"height": [1.5], "city": ["rome"]})
+    for row in (frame.iloc[0], [1.5, "rome"], frame):
+        np.testing.assert_array_equal(encode.matrix(by_city(), row), [[1.5, 1.0]])
+
+
+@pytest.mark.parametrize("known", [(10, 20, 5), (10.0, 20.0, 5.0), (10, 20.0, 5)])
+@pytest.mark.parametrize(
+    "of",
+    [np.array, lambda X: np.array(X, dtype=object), lambda X: pl.DataFrame(X, schema=["x"], orient="row")],
+)
+def test_categories_that_are_numbers_go_by_value(known, of):
+    forest = stump(n_features=1, categories=[known], categories_left={0: [0]}, missing=True)
+    found = encode.matrix(forest, of([[5.0], [20.0], [NAN], [10.0], [11.0], [-1.0], [99.0]]))
+    np.testing.assert_array_equal(found[:, 0], [2, 1, NAN, 0, NAN, NAN, NAN])
+
+
+def test_categories_that_are_booleans():
+    forest = stump(n_features=1, categories=[(False, True)], categories_left={0: [0]}, missing=True)
+    np.testing.assert_array_equal(encode.matrix(forest, [[True], [False]]), [[1.0], [0.0]])
+
+
+def test_a_missing_category_is_no_category():
+    forest = stump(n_features=1, categories=[("x", None, NAN)], categories_left={0: [0]}, missing=True)
+    np.testing.assert_array_equal(encode.matrix(forest, [["x"], [None]]), [[0.0], [NAN]])
+
+
+def test_no_known_category_at_all():
+    forest = stump(n_features=1, categories=[()], categories_left={0: []}, missing=True)
+    np.testing.assert_array_equal(encode.matrix(forest, [[1.0]]), [[NAN]])
+
+
+def test_all_missing_numbers_are_fine_where_text_is_wanted():
+    np.testing.assert_array_equal(encode.matrix(by_city(), np.array([[1.0, NAN]])), [[1.0, NAN]])
+
+
+def test_codes_where_text_is_wanted_are_refused():
+    with pytest.raises(
+        InputError,
+        match=r"X has 2\.0 in row 1, column 1, whose categories are text: 'oslo', 'rome', 'york'; pass the",
+    ):
+        encode.rows(by_city(), np.array([[1.0, NAN], [1.0, 2.0]]))
+
+
+def test_text_where_numbers_are_wanted_is_refused():
+    forest = stump(n_features=1, categories=[(1, 2)], categories_left={0: [0]}, missing=True)
+    with pytest.raises(
+        InputError, match="X has '1' in row 0, column 0, whose categories are numbers: 1, 2; pass"
+    ):
+        encode.rows(forest, [["1"]])
+
+
+def test_an_unknown_category_is_named_where_nan_is_not_taken():
+    forest = by_city(missing=False)
+    frame = pl.DataFrame({"height": [1.0], "city": ["lima"]})
+    with pytest.raises(
+        InputError,
+        match="X has 'lima' in row 0, column 'city', which is not one of its categories: 'oslo', 'rome'",
+    ):
+        encode.rows(forest, frame)
+    with pytest.raises(
+        InputError, match="X has NaN in row 0, column 'city', but the forest takes no missing"
+    ):
+        encode.rows(forest, frame.with_columns(city=pl.lit(None, pl.String)))
+
+
+def test_what_cannot_be_a_category_is_unknown():
+    forest = by_city()
+    X = np.empty((1, 2), dtype=object)
+    X[0] = [1.0, ["oslo"]]
+    with pytest.raises(InputError, match=r"X has \['oslo'\] in row 0, column 1, whose categories are text"):
+        encode.rows(forest, X)
+
+
+def test_text_in_a_numeric_column_beside_categories_is_refused():
+    with pytest.raises(
+        InputError, match=r"X has 'tall' \(str\) in row 0, column 'height', where the model wants"
+    ):
+        encode.rows(by_city(), pd.DataFrame({"height": ["tall"], "city": ["oslo"]}))
