@@ -10,10 +10,12 @@ SUITES = ("foundation",)
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("suite", nargs="*", default=SUITES, choices=SUITES)
+    parser.add_argument("suite", nargs="*", help=f"of {', '.join(SUITES)}; all, if none is named")
     parser.add_argument("--quick", action="store_true", help="small models: tries the code, measures nothing")
     arguments = parser.parse_args()
-    for name in arguments.suite:
+    if unknown := set(arguments.suite) - set(SUITES):
+        parser.error(f"no suite {', '.join(unknown)}")
+    for name in arguments.suite or SUITES:
         report = import_module(f"benchmarks.{name}").run(quick=arguments.quick)
         print(report.markdown())
         if not arguments.quick:
