@@ -130,7 +130,22 @@ def _grow(rng: np.random.Generator, shape: Shape) -> _Tree:
             depth[child] = depth[node] + 1
             if child in children:
                 waiting.append((child, {**path, j: path.get(j, 1.0) * share}))
-    return tree
+    return _shuffled(tree, rng)
+
+
+def _shuffled(tree: _Tree, rng: np.random.Generator) -> _Tree:
+    """The same tree with its nodes in any order behind the root: nothing may lean on theirs."""
+    old = np.concatenate([[0], 1 + rng.permutation(len(tree.left) - 1)])  # new -> old
+    new = np.argsort(old)
+    return _Tree(
+        left=[int(new[tree.left[v]]) if tree.left[v] >= 0 else -1 for v in old],
+        right=[int(new[tree.right[v]]) if tree.right[v] >= 0 else -1 for v in old],
+        feature=[tree.feature[v] for v in old],
+        threshold=[tree.threshold[v] for v in old],
+        cover=[tree.cover[v] for v in old],
+        value=[tree.value[v] for v in old],
+        sets={int(new[v]): codes for v, codes in tree.sets.items()},
+    )
 
 
 def _shares(rng: np.random.Generator, cover: Cover, product: float) -> tuple[float, float]:

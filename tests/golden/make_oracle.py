@@ -1,9 +1,9 @@
 """Writes oracle.json: `python tests/golden/make_oracle.py`.
 
 Small forests, rows, and what exact arithmetic says of them. All numbers come from `leafgrad.reference.exact`
-(leaf-path products in fractions, rounded once to float64); the native core is not asked for any. The file holds
-the forests as the arguments of `Forest.from_arrays`, so that a change of the random generators cannot change
-what is tested.
+(leaf-path products in fractions, rounded once to float64); the native core is not asked for any. The file
+holds the forests as the arguments of `Forest.from_arrays`, so that a change of the random generators cannot
+change what is tested.
 """
 
 from __future__ import annotations
