@@ -86,7 +86,7 @@ def resolve(forest: Forest, output: Any, n: int, raw: Callable[[], npt.NDArray[A
                 'output="predicted" is ambiguous, as the model has a class of that name; pass one label per '
                 "row: model.predict(X) for each row's own, or a list of n times 'predicted' for that class"
             )
-        return _predicted(forest, raw())
+        return _predicted(forest, raw)
     if isinstance(output, Sequence | np.ndarray) and not isinstance(output, str | bytes | tuple):
         return _one_per_row(forest, table, output, n)
     column, negated = _look_up(forest, table, output, "output")
@@ -177,7 +177,7 @@ def label_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
     return out
 
 
-def _predicted(forest: Forest, raw: npt.NDArray[Any]) -> Selection:
+def _predicted(forest: Forest, outputs: Callable[[], npt.NDArray[Any]]) -> Selection:
     """Each row's own class, ties as the library's `predict` breaks them."""
     if forest.classes is None:
         raise InputError(
@@ -189,6 +189,7 @@ def _predicted(forest: Forest, raw: npt.NDArray[Any]) -> Selection:
             f'output="predicted" is for classifiers of one target, and the model has {len(forest.classes)}; '
             "pass one (target, class) pair, or a list of one pair per row"
         )
+    raw = outputs()
     tie = TIE * (np.abs(forest.base) + forest.scale)
     if _margin(forest):
         # scikit-learn's GradientBoosting calls a margin of 0 its positive class, all others the negative.
