@@ -1,4 +1,4 @@
-"""The native router sends every row as the oracles do: ties, missing values and odd category codes included."""
+"""The native router sends every row as the oracles do: ties, missing values and odd codes included."""
 
 from __future__ import annotations
 
