@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from leafgrad import plan
+from leafgrad import plan, tables
 from leafgrad import progress as _progress
 from leafgrad.errors import InputError
 from leafgrad.plan import Floats, Plan
@@ -245,13 +245,15 @@ def _shaped(prepared: Plan, given: npt.ArrayLike, name: str) -> Floats:
             f"{name} is a frame with other columns than the players {', '.join(map(repr, players[:5]))}"
             f"{', ...' if len(players) > 5 else ''}; pass these, in their order"
         )
-    array = np.asarray(given)
-    if array.dtype.kind not in "fiubO":
-        raise InputError(
-            f"{name} holds no numbers (dtype {array.dtype}); pass probabilities or True and False"
-        )
     try:
+        array = np.asarray(given)
+        if array.dtype.kind not in tables.NUMBERS + "O":
+            raise InputError(
+                f"{name} holds no numbers (dtype {array.dtype}); pass probabilities or True and False"
+            )
         array = np.ascontiguousarray(array, dtype=np.float64)
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} does not turn into numbers: {error}") from error
     wanted = f"({len(players)},) for all rows, ({n}, {len(players)}) for one per row" + (
