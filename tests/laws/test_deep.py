@@ -71,15 +71,15 @@ def test_shapley_at_depth_1000_is_the_integral_of_its_gradients() -> None:
 def test_a_chain_of_a_hundred_thousand() -> None:
     """Three features, a hundred thousand splits: loaded in time linear in the nodes, and explained."""
     rng = np.random.default_rng(2)
-    seconds = {}
+    seconds = {}  # of this process, so that a busy machine does not matter
     for depth in (25_000, 100_000):
         n = 2 * depth + 1
         # Nearly all the cover goes on: a player's shares must not multiply to less than 1e-290.
         cover = np.where(np.arange(n) % 2 == 0, 2000.0, 1.0)
         features = rng.integers(3, size=depth)
-        started = time.perf_counter()
+        started = time.process_time()
         forest = forests.chain(features, rng, cover=cover)
-        seconds[depth] = time.perf_counter() - started
+        seconds[depth] = time.process_time() - started
     assert seconds[100_000] < 2.0
     assert (
         seconds[100_000] < 12 * seconds[25_000] + 0.2

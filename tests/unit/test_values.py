@@ -92,9 +92,9 @@ def test_any_parameters(alpha: float, beta: float, n: int) -> None:
 def test_a_thousand_distinct_features() -> None:
     """500 Legendre points: quick, and exact at degree 999; each basis polynomial has the mean 1/1000."""
     values._gauss.cache_clear()
-    started = time.perf_counter()
+    started = time.process_time()
     nodes, weights = Shapley().rule(1000)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
     k = np.arange(1000)[:, None]
     # The logarithms of binomials reach 700 and are right to 1e-13, the terms so to 1e-13 of 1/1000.
     basis = np.exp(
