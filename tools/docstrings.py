@@ -1,7 +1,7 @@
 """Check the docstrings of the public names by numpydoc's rules: `python tools/docstrings.py`.
 
-Public is what `leafgrad.__all__` holds, and the methods and properties of its classes. Everything else is free
-to say what it is in one line.
+Public is what `leafgrad.__all__` holds, and the methods and properties of its classes. All else is free to
+say what it is in one line.
 """
 
 from __future__ import annotations
