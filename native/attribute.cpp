@@ -63,14 +63,12 @@ struct Workspace {
           result((mode == Mode::value ? 1 : game.used_players.size()) * at(game.n_outputs) * at(lanes)) {}
 };
 
-// Rows that agree with a path at all earlier splits on a split's player; all of them at a first split.
+// Rows that agree with the path at all earlier splits on a split's player; all of them at a first split.
 void find_agreed(const Tree& tree, const std::uint64_t* first, std::uint64_t* agreed) {
-    for (std::size_t i = 0; i < tree.splits.size(); ++i) {
-        const Split& split = tree.splits[i];
-        agreed[i] = ~std::uint64_t{0};
-        if (split.previous < 0) continue;
-        const auto before = at(split.previous);
-        agreed[i] = agreed[before] & (split.previous_side == 0 ? first[before] : ~first[before]);
+    std::fill_n(agreed, tree.splits.size(), ~std::uint64_t{0});
+    for (const Repeat& repeat : tree.repeats) {
+        const std::uint64_t taken = repeat.side == 0 ? first[repeat.previous] : ~first[repeat.previous];
+        agreed[repeat.split] = agreed[repeat.previous] & taken;
     }
 }
 

@@ -17,7 +17,7 @@ constexpr double smallest_product = 1e-290;
 // What the path from the root knows of a player.
 struct Trail {
     std::int32_t split = -1;  // the last split that tested the player
-    std::uint8_t side = 0;    // the side of it that the path took
+    std::int32_t side = 0;    // the side of it that the path took
     double product = 1;       // shares of the player's edges so far
 };
 
@@ -45,19 +45,18 @@ public:
             Split& split = out_.splits[at(frame.split)];
             trails_[at(split.player)] = frame.before;
             if (frame.next_side == 2) {
-                close(split, frame.split);
+                close(frame);
                 continue;
             }
             const int side = frame.next_side++;
-            trails_[at(split.player)] = {frame.split, static_cast<std::uint8_t>(side), follow(split, side)};
+            trails_[at(split.player)] = {frame.split, side, follow(split, side)};
             const std::int64_t child = frame.child[side];
-            split.kind[side] = kind(child);
-            if (split.kind[side] == Kind::leaf) {
+            if (kind(child) == Kind::leaf) {
                 split.child[side] = static_cast<std::int32_t>(leaves.size());
                 leaves.push_back(child);
             } else {
                 split.child[side] = static_cast<std::int32_t>(out_.splits.size());
-                open(child, frame.split, static_cast<std::uint8_t>(side));
+                open(child, frame.split, side);
             }
         }
         return leaves;
@@ -96,7 +95,7 @@ private:
         return n == 0 ? Kind::leaf : n == 1 ? Kind::twig : Kind::branch;
     }
 
-    void open(std::int64_t node, std::int32_t parent, std::uint8_t side) {
+    void open(std::int64_t node, std::int32_t parent, std::int32_t side) {
         const std::int64_t a = root_ + forest_.left[at(node)], b = root_ + forest_.right[at(node)];
         const bool swap = splits_below(b) > splits_below(a);
         const std::int64_t first = swap ? b : a, second = swap ? a : b;
@@ -110,17 +109,17 @@ private:
         split.share[1] = forest_.share[at(second)];
         split.earlier = trail.product;
         split.player = player;
-        split.previous = trail.split;
-        split.previous_side = trail.side;
         split.parent = parent;
         split.side = side;
         split.level = parent < 0 ? 0 : out_.splits[at(parent)].level + 1;
         out_.levels = std::max(out_.levels, split.level + 1);
+        repeats_.push_back(trail.split >= 0);
+        if (trail.split >= 0) out_.repeats.push_back({here, trail.split, trail.side});
         out_.splits.push_back(split);
         out_.tests.push_back(forest_.test(node, swap));
         stack_.push_back({here, 0, {first, second}, trail});
 
-        distinct_ += split.previous < 0;
+        distinct_ += !repeats(here);
         out_.most_players = std::max(out_.most_players, distinct_);
         if (parent < 0)
             out_.steps.push_back({here, enter_root});
@@ -128,31 +127,31 @@ private:
             out_.steps.push_back({here, enter_code(repeats(parent))});
     }
 
-    void close(const Split& split, std::int32_t here) {
-        distinct_ -= split.previous < 0;
-        // A lone split has no parent to finish it.
-        if (split.kind[0] != Kind::leaf || split.parent < 0) {
-            out_.steps.push_back({here, leave_code(how_to_leave(split), repeats(here), twig_repeats(split))});
-            waiting_ += 1 - (split.kind[0] == Kind::branch) - (split.kind[1] == Kind::branch);
+    void close(const Frame& frame) {
+        distinct_ -= !repeats(frame.split);
+        const Split& split = out_.splits[at(frame.split)];
+        const Kind first = kind(frame.child[0]), second = kind(frame.child[1]);
+        // A twig is finished by its parent; a lone split has none.
+        if (first != Kind::leaf || split.parent < 0) {
+            const bool twig_repeats = (first == Kind::twig && repeats(split.child[0])) ||
+                                      (second == Kind::twig && repeats(split.child[1]));
+            const Leave how = how_to_leave(first, second, split.parent);
+            out_.steps.push_back({frame.split, leave_code(how, repeats(frame.split), twig_repeats)});
+            waiting_ += 1 - (first == Kind::branch) - (second == Kind::branch);
             out_.waiting = std::max(out_.waiting, waiting_);
         }
         stack_.pop_back();
     }
 
-    bool repeats(std::int32_t split) const { return out_.splits[at(split)].previous >= 0; }
+    bool repeats(std::int32_t split) const { return repeats_[at(split)] != 0; }
 
-    bool twig_repeats(const Split& split) const {
-        return (split.kind[0] == Kind::twig && repeats(split.child[0])) ||
-               (split.kind[1] == Kind::twig && repeats(split.child[1]));
-    }
-
-    Leave how_to_leave(const Split& split) const {
-        if (split.kind[0] == Kind::leaf) return Leave::leaf_leaf;
-        const bool leaf = split.kind[1] == Kind::leaf;
-        if (split.kind[0] == Kind::branch)
-            return leaf ? Leave::branch_leaf : split.kind[1] == Kind::twig ? Leave::branch_twig : Leave::branch_branch;
-        if (split.parent < 0) return leaf ? Leave::twig_leaf : Leave::twig_twig;
-        if (repeats(split.parent)) return leaf ? Leave::passing_repeat_twig_leaf : Leave::passing_repeat_twig_twig;
+    Leave how_to_leave(Kind first, Kind second, std::int32_t parent) const {
+        if (first == Kind::leaf) return Leave::leaf_leaf;
+        const bool leaf = second == Kind::leaf;
+        if (first == Kind::branch)
+            return leaf ? Leave::branch_leaf : second == Kind::twig ? Leave::branch_twig : Leave::branch_branch;
+        if (parent < 0) return leaf ? Leave::twig_leaf : Leave::twig_twig;
+        if (repeats(parent)) return leaf ? Leave::passing_repeat_twig_leaf : Leave::passing_repeat_twig_twig;
         return leaf ? Leave::passing_twig_leaf : Leave::passing_twig_twig;
     }
 
@@ -171,6 +170,7 @@ private:
     std::vector<Trail>& trails_;
     Tree& out_;
     std::vector<std::int32_t> splits_below_;
+    std::vector<char> repeats_;
     std::vector<Frame> stack_;
     std::int32_t distinct_ = 0, waiting_ = 0;
 };

@@ -5,12 +5,18 @@
 namespace leafgrad {
 namespace {
 
-template <class Real>
-LG_INLINE std::uint64_t rows_not_above(const Real* x, Real threshold, int lanes) {
+template <int n, class Real>
+LG_INLINE std::uint64_t first_not_above(const Real* x, Real threshold) {
     constexpr int step = sizeof(Real) == 4 ? Lanes::floats_compared : Lanes::doubles_compared;
     std::uint64_t bits = 0;
-    for (int i = 0; i < lanes; i += step) bits |= Lanes::not_above(x + i, threshold) << i;
+#pragma GCC unroll 16
+    for (int i = 0; i < n; i += step) bits |= Lanes::not_above(x + i, threshold) << i;
     return bits;
+}
+
+template <class Real>
+LG_INLINE std::uint64_t rows_not_above(const Real* x, Real threshold, int lanes) {
+    return lanes > 16 ? first_not_above<64>(x, threshold) : first_not_above<16>(x, threshold);
 }
 
 // Rows whose code is in the set, or beyond it when others go left. NaN is in no set.

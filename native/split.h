@@ -26,16 +26,20 @@ enum class Kind : std::uint8_t { leaf, twig, branch };
 
 // A split in the recursion. "First" and "second" are the children in walking order; the first has more splits.
 struct Split {
-    double share[2];             // w of the first and of the second child
-    double earlier;              // W: product of the shares of this player's earlier edges on the path; 1 without any
-    std::int32_t player;         // its place in Game::used_players
-    std::int32_t previous;       // the split on the path that last tested this player, -1 without any
-    std::int32_t parent;         // -1 at the root
-    std::int32_t level;          // splits above
-    std::int32_t child[2];       // index among the tree's splits (twig, branch) or leaves
-    Kind kind[2];
-    std::uint8_t side;           // 0: first child of its parent, 1: second
-    std::uint8_t previous_side;  // the side of `previous` on which this split lies
+    double share[2];         // w of the first and of the second child
+    double earlier;          // W: product of the shares of this player's earlier edges on the path; 1 without any
+    std::int32_t player;     // its place in Game::used_players
+    std::int32_t parent;     // -1 at the root
+    std::int32_t level;      // splits above
+    std::int32_t side;       // 0: first child of its parent, 1: second
+    std::int32_t child[2];   // index among the tree's splits (twig, branch) or leaves
+};
+
+// A split whose player was split on before: who agrees with the path is told from the last time.
+struct Repeat {
+    std::int32_t split;
+    std::int32_t previous;
+    std::int32_t side;  // of `previous`, that the path took
 };
 
 // A walk is a list of steps. `leave` comes after the steps of the split's branches; a split without branches has no

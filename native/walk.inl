@@ -23,7 +23,7 @@ namespace {
 
 // What tau, p and tau' are made of at one split, for Q points: `at(lane)` gives
 //     tau[q]            tau_v of a row that agrees with the path
-//     stay(side, q)     (1 - tau_v) w_side of such a row
+//     stay(w, q)        (1 - tau_v) w of such a row
 //     weigh(q, s)       s tau'_v of such a row
 // With `Repeats` the player was split on before; `agreed` masks are the walk's business.
 
@@ -33,13 +33,13 @@ struct Diagonal {
     static constexpr int n = Q;
     template <bool Repeats>
     struct Terms {
-        Lanes::Vec tau[Q], unknown[Q], share[2], gain[Q];
+        Lanes::Vec tau[Q], unknown[Q], gain[Q];
         Terms(const Walk& walk, const Split& split) {
             for (int q = 0; q < Q; ++q) {
                 const double z = walk.t[q], y = 1 - z, W = split.earlier;
                 tau[q] = Lanes::all(z);
                 unknown[q] = Lanes::all(y);
-                if (!Repeats) continue;
+                if constexpr (!Repeats) continue;
                 const double P = z + y * W;
                 const double r = P > 0 ? 1 / P : 0;
                 // z = W = 0: the limit. Such a split is reached only by rows whose player is known.
@@ -48,11 +48,9 @@ struct Diagonal {
                 // At most 1 / P, and s has the factor P: nothing overflows.
                 gain[q] = Lanes::all(W * r * r);
             }
-            share[0] = Lanes::all(split.share[0]);
-            share[1] = Lanes::all(split.share[1]);
         }
         const Terms& at(int) const { return *this; }
-        Lanes::Vec stay(int side, int q) const { return Lanes::mul(unknown[q], share[side]); }
+        Lanes::Vec stay(Lanes::Vec w, int q) const { return Lanes::mul(unknown[q], w); }
         Lanes::Vec weigh(int q, Lanes::Vec s) const { return Repeats ? Lanes::mul(s, gain[q]) : s; }
     };
 };
@@ -64,18 +62,15 @@ struct General {
     template <bool Repeats>
     struct Terms {
         const double* z[Q];
-        Lanes::Vec share[2], W;
+        Lanes::Vec W;
         Terms(const Walk& walk, const Split& split) {
             for (int q = 0; q < Q; ++q)
                 z[q] = walk.z + q * walk.z_stride + static_cast<std::int64_t>(split.player) * walk.lanes;
-            share[0] = Lanes::all(split.share[0]);
-            share[1] = Lanes::all(split.share[1]);
             W = Lanes::all(split.earlier);
         }
         struct Here {
             Lanes::Vec tau[Q], unknown[Q], inverse[Q], odds[Q];
-            Lanes::Vec share[2];
-            Lanes::Vec stay(int side, int q) const { return Lanes::mul(unknown[q], share[side]); }
+            Lanes::Vec stay(Lanes::Vec w, int q) const { return Lanes::mul(unknown[q], w); }
             Lanes::Vec weigh(int q, Lanes::Vec s) const {
                 return Repeats ? Lanes::mul(Lanes::mul(s, inverse[q]), odds[q]) : s;
             }
@@ -83,8 +78,6 @@ struct General {
         Here at(int lane) const {
             using L = Lanes;
             Here here;
-            here.share[0] = share[0];
-            here.share[1] = share[1];
             for (int q = 0; q < Q; ++q) {
                 const auto one = L::all(1);
                 const auto zq = L::load(z[q] + lane), y = L::sub(one, zq);
@@ -144,13 +137,16 @@ struct Walker {
         return L::add_where(taken, stay, tau);
     }
 
-    // Masks of one split, read a vector at a time.
+    // The rows that take an edge, and those that agreed with the path above it, read a vector at a time.
     struct Ways {
-        std::uint64_t first, agreed;
-        Mask goes(int side, int lane) const { return L::mask(side == 0 ? first : ~first, lane); }
+        std::uint64_t taken, agreed;
+        Mask goes(int lane) const { return L::mask(taken, lane); }
+        Mask does_not(int lane) const { return L::mask(~taken, lane); }
         Mask agrees(int lane) const { return L::mask(agreed, lane); }
     };
-    Ways ways(std::int64_t split) const { return {walk.first[split], walk.agreed[split]}; }
+    Ways ways(std::int64_t split, int side = 0) const {
+        return {side == 0 ? walk.first[split] : ~walk.first[split], walk.agreed[split]};
+    }
 
     static void enter_root(Walker& w, const Split&, std::int32_t) {
         if constexpr (Gradient)
@@ -165,15 +161,16 @@ struct Walker {
         if constexpr (!Gradient) return;
         const Split& parent = w.tree.splits[split.parent];
         const typename Points::template Terms<Repeats> terms(w.walk, parent);
-        const Ways ways = w.ways(split.parent);
+        const Ways ways = w.ways(split.parent, split.side);
+        const Vec share = L::all(parent.share[split.side]);
         const int lanes = w.lanes;
         double* s = w.walk.reach + split.level * w.level_size;
         const double* s_parent = s - w.level_size;
         for (int lane = 0; lane < lanes; lane += L::width) {
             const auto& here = terms.at(lane);
-            const Mask taken = ways.goes(split.side, lane), agreed = ways.agrees(lane);
+            const Mask taken = ways.goes(lane), agreed = ways.agrees(lane);
             for (int q = 0; q < Q; ++q) {
-                const Vec p = edge<Repeats>(here.tau[q], here.stay(split.side, q), terms.share[split.side], taken, agreed);
+                const Vec p = edge<Repeats>(here.tau[q], here.stay(share, q), share, taken, agreed);
                 L::store(s + q * lanes + lane, L::mul(L::load(s_parent + q * lanes + lane), p));
             }
         }
@@ -206,7 +203,7 @@ struct Walker {
         }
         Vec d(int lane) const {
             if constexpr (kind != Kind::twig) return L::zero();
-            const Vec d = L::choose(ways.goes(0, lane), gain, loss);
+            const Vec d = L::choose(ways.goes(lane), gain, loss);
             return Repeats ? L::keep(ways.agrees(lane), d) : d;
         }
         template <class Here>
@@ -231,11 +228,12 @@ struct Walker {
         First a(w, split, 0);
         Second b(w, split, 1);
         const Ways ways = w.ways(index);
-        const ParentTerms parent_terms(w.walk, passing ? w.tree.splits[split.parent] : split);
-        const Ways parent_ways = passing ? w.ways(split.parent) : Ways{0, 0};
-        const int side = split.side;
+        const Split& parent = passing ? w.tree.splits[split.parent] : split;
+        const ParentTerms parent_terms(w.walk, parent);
+        const Ways parent_ways = passing ? w.ways(split.parent, split.side) : Ways{0, 0};
+        const Vec parent_share = L::all(parent.share[split.side]);
         const double* s_stored = w.walk.reach + (split.level - passing) * w.level_size;
-        const Vec loses = L::sub(L::zero(), terms.share[0]);
+        const Vec w_a = L::all(split.share[0]), w_b = L::all(split.share[1]), minus_w_a = L::all(-split.share[0]);
 
         double* results_b = second_kind == Kind::branch ? w.top - w.result_size : w.top;
         double* results_a = first_kind == Kind::branch ? results_b - w.result_size : results_b;
@@ -253,32 +251,32 @@ struct Walker {
                 const auto& here_a = a.terms.at(lane);
                 const auto& here_b = b.terms.at(lane);
                 const auto& above = parent_terms.at(lane);
-                const Mask to_first = ways.goes(0, lane), to_second = ways.goes(1, lane), agreed = ways.agrees(lane);
-                const Mask came = parent_ways.goes(side, lane), came_agreed = parent_ways.agrees(lane);
+                const Mask to_first = ways.goes(lane), to_second = ways.does_not(lane), agreed = ways.agrees(lane);
+                const Mask came = parent_ways.goes(lane), came_agreed = parent_ways.agrees(lane);
                 const Vec d_a = a.d(lane), d_b = b.d(lane);
                 Vec change = L::zero(), sum_a = L::zero(), sum_b = L::zero();
                 for (int q = 0; q < Q; ++q) {
                     const std::int64_t at = static_cast<std::int64_t>(q) * lanes + lane;
-                    const Vec p_a = edge<Repeats>(here.tau[q], here.stay(0, q), terms.share[0], to_first, agreed);
+                    const Vec p_a = edge<Repeats>(here.tau[q], here.stay(w_a, q), w_a, to_first, agreed);
                     const Vec A_b = b.A(here_b, d_b, from_b + at, q);
                     const Vec D = L::sub(a.A(here_a, d_a, out + at, q), A_b);
                     L::store(out + at, L::fma(p_a, D, A_b));
                     if constexpr (Gradient) {
                         Vec s = L::load(s_stored + at);
                         if constexpr (passing)
-                            s = L::mul(s, edge<ParentRepeats>(above.tau[q], above.stay(side, q), parent_terms.share[side],
-                                                              came, came_agreed));
+                            s = L::mul(s, edge<ParentRepeats>(above.tau[q], above.stay(parent_share, q), parent_share, came,
+                                                              came_agreed));
                         change = L::fma(here.weigh(q, s), D, change);
                         if constexpr (first_kind == Kind::twig)
                             sum_a = TwigRepeats ? L::add(sum_a, here_a.weigh(q, L::mul(s, p_a))) : L::fma(s, p_a, sum_a);
                         if constexpr (second_kind == Kind::twig) {
-                            const Vec p_b = edge<Repeats>(here.tau[q], here.stay(1, q), terms.share[1], to_second, agreed);
+                            const Vec p_b = edge<Repeats>(here.tau[q], here.stay(w_b, q), w_b, to_second, agreed);
                             sum_b = TwigRepeats ? L::add(sum_b, here_b.weigh(q, L::mul(s, p_b))) : L::fma(s, p_b, sum_b);
                         }
                     }
                 }
                 if constexpr (Gradient) {
-                    Vec knowing = L::choose(to_first, terms.share[1], loses);
+                    Vec knowing = L::choose(to_first, w_b, minus_w_a);
                     if (Repeats) knowing = L::keep(agreed, knowing);
                     add(phi + lane, change, knowing);
                     if constexpr (first_kind == Kind::twig) add(phi_a + lane, sum_a, d_a);

@@ -14,8 +14,9 @@ namespace leafgrad {
 
 extern const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA);
 const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA) = {
-    LG_TEXT(LEAFGRAD_ISA), Lanes::width, route, {walk_diagonal<1>, walk_diagonal<2>, walk_diagonal<3>, walk_diagonal<4>},
-    walk_general,          walk_value,
+    LG_TEXT(LEAFGRAD_ISA), Lanes::width, route, 
+    {walk_diagonal<1>, walk_diagonal<2>, walk_diagonal<3>, walk_diagonal<4>},
+    walk_general, walk_value,
 };
 
 }  // namespace leafgrad
