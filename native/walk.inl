@@ -27,26 +27,46 @@ namespace {
 //     weigh(q, s)       s tau'_v of such a row
 // With `Repeats` the player was split on before; `agreed` masks are the walk's business.
 
-// The points t_q (1, ..., 1): tau depends on a row only through "agreed so far", so all lanes share each number.
+// The points t_q (1, ..., 1): tau depends on a row only through "agreed so far", so all lanes share each number, and
+// here points are the lanes.
 template <int Q>
 struct Diagonal {
     static constexpr int n = Q;
+    static constexpr int padded = (Q + Lanes::width - 1) / Lanes::width * Lanes::width;
+    alignas(64) double t[padded], y[padded];  // t_q, 1 - t_q
+
+    explicit Diagonal(const Walk& walk) {
+        for (int q = 0; q < padded; ++q) {
+            t[q] = q < Q ? walk.t[q] : 0.5;
+            y[q] = 1 - t[q];
+        }
+    }
+
     template <bool Repeats>
     struct Terms {
         Lanes::Vec tau[Q], unknown[Q], gain[Q];
-        Terms(const Walk& walk, const Split& split) {
+        Terms(const Diagonal& points, const Split& split) {
+            using L = Lanes;
+            alignas(64) double tau_[padded], unknown_[padded], gain_[padded];
+            if constexpr (Repeats) {
+                const auto one = L::all(1), W = L::all(split.earlier);
+                for (int q = 0; q < Q; q += L::width) {
+                    const auto z = L::load(points.t + q), y1 = L::load(points.y + q);
+                    const auto P = L::fma(y1, W, z);
+                    const auto zero = L::is_zero(P);
+                    const auto r = L::choose(zero, L::zero(), L::div(one, P));
+                    const auto odds = L::mul(W, r);
+                    // z = W = 0: the limit. Such a split is reached only by rows whose player is known.
+                    L::store(tau_ + q, L::choose(zero, one, L::mul(z, r)));
+                    L::store(unknown_ + q, L::mul(y1, odds));
+                    // At most 1 / P, and s has the factor P: nothing overflows.
+                    L::store(gain_ + q, L::mul(odds, r));
+                }
+            }
             for (int q = 0; q < Q; ++q) {
-                const double z = walk.t[q], y = 1 - z, W = split.earlier;
-                tau[q] = Lanes::all(z);
-                unknown[q] = Lanes::all(y);
-                if constexpr (!Repeats) continue;
-                const double P = z + y * W;
-                const double r = P > 0 ? 1 / P : 0;
-                // z = W = 0: the limit. Such a split is reached only by rows whose player is known.
-                tau[q] = Lanes::all(P > 0 ? z * r : 1);
-                unknown[q] = Lanes::all(y * (W * r));
-                // At most 1 / P, and s has the factor P: nothing overflows.
-                gain[q] = Lanes::all(W * r * r);
+                tau[q] = L::all((Repeats ? tau_ : points.t)[q]);
+                unknown[q] = L::all((Repeats ? unknown_ : points.y)[q]);
+                if constexpr (Repeats) gain[q] = L::all(gain_[q]);
             }
         }
         const Terms& at(int) const { return *this; }
@@ -59,11 +79,15 @@ struct Diagonal {
 template <int Q>
 struct General {
     static constexpr int n = Q;
+    const Walk& walk;
+    explicit General(const Walk& w) : walk(w) {}
+
     template <bool Repeats>
     struct Terms {
         const double* z[Q];
         Lanes::Vec W;
-        Terms(const Walk& walk, const Split& split) {
+        Terms(const General& points, const Split& split) {
+            const Walk& walk = points.walk;
             for (int q = 0; q < Q; ++q)
                 z[q] = walk.z + q * walk.z_stride + static_cast<std::int64_t>(split.player) * walk.lanes;
             W = Lanes::all(split.earlier);
@@ -109,6 +133,7 @@ struct Walker {
 
     const Walk& walk;
     const TreeView tree;
+    const Points points;
     const int lanes;
     const std::int64_t level_size, result_size;
     double* top;  // behind the last finished subtree
@@ -116,6 +141,7 @@ struct Walker {
     explicit Walker(const Walk& w)
         : walk(w),
           tree(w.tree),
+          points(w),
           lanes(w.lanes),
           level_size(static_cast<std::int64_t>(Q) * w.lanes),
           result_size(level_size * w.tree.outputs),
@@ -160,7 +186,7 @@ struct Walker {
     static void enter(Walker& w, const Split& split, std::int32_t) {
         if constexpr (!Gradient) return;
         const Split& parent = w.tree.splits[split.parent];
-        const typename Points::template Terms<Repeats> terms(w.walk, parent);
+        const typename Points::template Terms<Repeats> terms(w.points, parent);
         const Ways ways = w.ways(split.parent, split.side);
         const Vec share = L::all(parent.share[split.side]);
         const int lanes = w.lanes;
@@ -187,7 +213,7 @@ struct Walker {
 
         Child(const Walker& w, const Split& parent, int side)
             : split(kind == Kind::twig ? w.tree.splits[parent.child[side]] : parent),
-              terms(w.walk, split),
+              terms(w.points, split),
               ways(kind == Kind::twig ? w.ways(parent.child[side]) : Ways{0, 0}) {}
 
         void look_at(const Walker& w, const Split& parent, int side, int k) {
@@ -224,12 +250,12 @@ struct Walker {
         using First = Child<TwigRepeats, first_kind>;
         using Second = Child<TwigRepeats, second_kind>;
         const int lanes = w.lanes;
-        const Terms terms(w.walk, split);
+        const Terms terms(w.points, split);
         First a(w, split, 0);
         Second b(w, split, 1);
         const Ways ways = w.ways(index);
         const Split& parent = passing ? w.tree.splits[split.parent] : split;
-        const ParentTerms parent_terms(w.walk, parent);
+        const ParentTerms parent_terms(w.points, parent);
         const Ways parent_ways = passing ? w.ways(split.parent, split.side) : Ways{0, 0};
         const Vec parent_share = L::all(parent.share[split.side]);
         const double* s_stored = w.walk.reach + (split.level - passing) * w.level_size;
