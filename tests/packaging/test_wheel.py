@@ -46,7 +46,8 @@ def test_is_manylinux_and_small(wheel: Path) -> None:
 
 
 def test_holds_the_package_and_nothing_else(wheel: Path) -> None:
-    names = [name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name]
+    entries = (name for name in zipfile.ZipFile(wheel).namelist() if not name.endswith("/"))
+    names = [name for name in entries if ".dist-info/" not in name]
     kept = [name for name in names if name.endswith((".py", "/py.typed", ".pyi", ".so"))]
     assert names == kept
     assert all(name.startswith("leafgrad/") for name in names)
