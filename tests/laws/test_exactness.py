@@ -122,6 +122,19 @@ def test_named_shapes(name: str, isa: str) -> None:
     check_forest(forests.SHAPES[name], sum(map(ord, name)))
 
 
+# Too many features for 2^N: like boosted trees, like one tree grown to full depth, and many outputs.
+LARGER = {
+    "boosted": forests.Shape(n_trees=5, depth=6, n_features=20, repeats=0.2, stop=0.02),
+    "full depth": forests.Shape(n_trees=1, depth=11, n_features=15, repeats=0.3, stop=0.27, missing=True),
+    "ten classes": forests.Shape(n_trees=2, depth=5, n_features=12, n_outputs=10, vector=True),
+}
+
+
+@pytest.mark.parametrize("name", LARGER)
+def test_larger_shapes(name: str, isa: str) -> None:
+    check_forest(LARGER[name], 1)
+
+
 @settings(max_examples=40, deadline=None)
 @given(forests.shapes(), forests.seeds)
 def test_any_forest(shape: forests.Shape, seed: int) -> None:
