@@ -5,8 +5,6 @@
 >>> lg.explain(forest, X).values  # doctest: +SKIP
 """
 
-from importlib.metadata import version as _version
-
 from leafgrad.errors import (
     InputError,
     LeafgradError,
@@ -20,8 +18,6 @@ from leafgrad.forest import Forest
 from leafgrad.game import extension, gradient, objective, predict_known
 from leafgrad.load import load
 from leafgrad.values import Banzhaf, BetaShapley, Semivalue, Shapley
-
-__version__ = _version("leafgrad")
 
 __all__ = [
     "Banzhaf",
@@ -43,3 +39,11 @@ __all__ = [
     "objective",
     "predict_known",
 ]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":  # asked for seldom, and slow to find
+        from importlib.metadata import version
+
+        return version("leafgrad")
+    raise AttributeError(f"module 'leafgrad' has no attribute {name!r}")

@@ -156,10 +156,8 @@ class Explanation:
         array([['x0'],
                ['x1']], dtype='<U2')
         """
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise InputError(f"top(k={k!r}): pass an integer from 1")
         names: Array = np.array(self.feature_names)
-        return names[self.order[:, :k]]
+        return names[self.order[:, : _at_least_one(k)]]
 
     def to_frame(self, *, long: bool = False) -> Any:
         """The values as a data frame of the same make as X; pandas for an array.
@@ -349,6 +347,12 @@ class Explanation:
         first = np.argsort(-size, kind="stable")[:5].tolist()
         shown = ", ".join(f"{self.feature_names[j]} {size[j]:.4g}" for j in first)
         return f"{text}; mean |value|: {shown}{', ...' if width > 5 else ''}"
+
+
+def _at_least_one(k: object) -> int:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise InputError(f"top(k={k!r}): pass an integer from 1")
+    return int(k)
 
 
 def _count(n: int, what: str) -> str:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -74,25 +72,19 @@ def save(explanation: Explanation, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Explanation:
     """Read what `save` wrote."""
-    try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        meta = json.loads(arrays.pop("meta").tobytes())
-        if meta["format"] != FORMAT:
-            raise KeyError("format")
-    except FileNotFoundError:
-        raise
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        EOFError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as e:
-        raise ModelFormatError(f"{os.fspath(path)} is damaged, or is no explanation saved by leafgrad") from e
+    with Path(path).open("rb") as file:  # no file, or none that may be read: the system says so
+        try:
+            with np.load(file, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+            meta = json.loads(arrays.pop("meta").tobytes())
+            if meta["format"] != FORMAT:
+                raise KeyError("format")
+        except (
+            Exception
+        ) as error:  # numpy, zipfile and json raise a dozen kinds for what is no file of theirs
+            raise ModelFormatError(
+                f"{os.fspath(path)} is damaged, or is no explanation saved by leafgrad"
+            ) from error
     if meta.get("version") != VERSION:
         raise ModelFormatError(
             f"{os.fspath(path)} is of version {meta.get('version')}, this leafgrad reads {VERSION}; "
@@ -118,8 +110,9 @@ def _built(arrays: dict[str, npt.NDArray[Any]], meta: dict[str, Any]) -> Explana
         raise ValueError("names and values do not fit")
     if "data" in meta:
         data = np.empty(values.shape[:2], dtype=object)
-        for i, row in enumerate(meta["data"]):
-            data[i] = row
+        for i, row in zip(range(len(data)), meta["data"], strict=True):
+            for j, cell in zip(range(len(names)), row, strict=True):
+                data[i, j] = cell
     else:
         data = arrays["data"]
     if data.shape != values.shape[:2]:

@@ -121,7 +121,7 @@ class _Array(Table):
         if part.dtype.kind == "O":
             part = _floats(self, part, start, 0)
         with np.errstate(over="ignore", under="ignore"):
-            return np.require(part, dtype, "CA")
+            return np.require(part, dtype, ["C", "A"])
 
     def column(self, j: int, start: int, stop: int) -> Array:
         return self.array[start:stop, j]
@@ -155,23 +155,31 @@ class _Frame(Table):
         self.make = frame.implementation.name.lower()
         if frame.implementation.is_pandas_like():
             self.index = frame.to_native().index
+        self._labels = names
         self._plain: bool | None = None
 
     def block(self, start: int, stop: int, dtype: np.dtype[Any]) -> Array:
         if self._plain is None:
-            self._plain = all(kind.is_float() for kind in self.frame.schema.values())
-        if not self._plain:
-            return self.by_column(start, stop, dtype)
-        whole = start == 0 and stop == self.n
-        array = (self.frame if whole else self.frame[start:stop]).to_numpy()
-        if array.dtype.kind == "O":  # pandas' nullable floats, some makes of them
-            return self.by_column(start, stop, dtype)
-        with np.errstate(over="ignore", under="ignore"):
-            return np.ascontiguousarray(array, dtype)
+            self._plain = self._all_numbers()
+        if self._plain:
+            array = (self.frame if stop - start == self.n else self.frame[start:stop]).to_numpy()
+            if array.dtype.kind != "O":  # pandas: of nullable columns, or of booleans among numbers
+                with np.errstate(over="ignore", under="ignore"):
+                    return np.ascontiguousarray(array, dtype)
+        return self.by_column(start, stop, dtype)
+
+    def _all_numbers(self) -> bool:
+        if self.index is not None:  # narwhals takes long over the types of a pandas frame
+            return all(
+                isinstance(kind, np.dtype) and kind.kind in NUMBERS for kind in self.frame.to_native().dtypes
+            )
+        return all(map(_has_numpy, self.frame.schema.values()))
 
     def column(self, j: int, start: int, stop: int) -> Array:
-        series = self.frame[start:stop, j]
-        if series.dtype.is_numeric() and not series.dtype.is_decimal():
+        series = self.frame.get_column(self._labels[j])
+        if stop - start != self.n:
+            series = series[start:stop]
+        if _has_numpy(series.dtype):
             return series.to_numpy()
         # By way of Python's own objects: `to_numpy` mistakes a null of an arrow dictionary for a category.
         values = series.to_list()
@@ -181,6 +189,11 @@ class _Frame(Table):
 
     def take(self, rows: Array) -> Table:
         return _Frame(self.frame[rows])
+
+
+def _has_numpy(kind: nw.dtypes.DType) -> bool:
+    """Whether numpy has this type of number."""
+    return kind.is_numeric() and not kind.is_decimal() and not str(kind).endswith("128")
 
 
 class _Sparse(Table):
@@ -349,7 +362,7 @@ def _not_numbers(table: Table, i: int, j: int, cell: object) -> InputError:
     )
 
 
-def like(make: Any, columns: dict[str, Sequence[Any] | Array], index: Any = None) -> Any:
+def like(make: Any, columns: Mapping[str, Sequence[Any] | Array], index: Any = None) -> Any:
     """A data frame of `columns`, in the make of the user's X; pandas (else polars, pyarrow) for arrays."""
     import narwhals as nw
 

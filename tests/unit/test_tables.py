@@ -30,6 +30,10 @@ MAKES = {
     "polars integers": lambda matrix: pl.DataFrame(columns(matrix)).cast(pl.Int16),
     "mixed": lambda matrix: pl.DataFrame(columns(matrix)).cast({"a": pl.UInt8, "b": pl.Float32}),
     "decimals": lambda matrix: pl.DataFrame(columns(matrix)).cast({"a": pl.Decimal(8, 2)}),
+    "pandas integers": lambda matrix: pd.DataFrame(matrix, columns=NAMES).astype({"b": "int64", "c": "int8"}),
+    "pandas mixed": lambda matrix: pd.DataFrame(matrix, columns=NAMES).astype({"a": "Int64", "c": object}),
+    "128 bits": lambda matrix: pl.DataFrame(columns(matrix)).cast({"a": pl.Int128}),
+    "unsigned": lambda matrix: pl.DataFrame(columns(matrix)).cast({"a": pl.UInt64, "b": pl.Int64}),
     "objects": lambda matrix: pd.DataFrame(matrix, columns=NAMES).astype(object),
 }
 
@@ -76,6 +80,11 @@ def test_frames_of_no_rows(make):
         pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": pd.array([True, None], dtype="boolean")}),
         pd.DataFrame({"a": pd.array([1, None], dtype="float64[pyarrow]"), "b": [1.0, np.nan]}),
         pd.DataFrame({"a": pd.array([1, None], dtype="Float32"), "b": [1, pd.NA]}),
+        pd.DataFrame({"a": [1.0, np.nan], "b": [1, None]}),
+        pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": pd.array([1, None], dtype="Float64")}),
+        pa.table({"a": pa.array([1, None]).dictionary_encode(), "b": pa.array([1.0, None])}),
+        pa.table({"a": pa.array([1, None]), "b": pa.array([1, None], pa.uint64())}),
+        pl.DataFrame({"a": [1, None], "b": pl.Series([1, None], dtype=pl.Float32)}),
         pl.DataFrame({"a": [1, None], "b": [True, None]}),
         pl.DataFrame({"a": [1.0, None], "b": [1.0, float("nan")]}),
         pl.DataFrame({"a": [1.0, None], "b": pl.Series([1, None]).cast(pl.Decimal(6, 1))}),
@@ -210,8 +219,12 @@ def test_a_pandas_row_of_text_is_refused():
         tables.table(pd.Series(pd.to_datetime(["2020-01-01"])))
 
 
-def test_pandas_numbers_its_columns_where_it_has_no_names():
-    assert tables.table(pd.DataFrame(NUMBERS)).names is None
+@pytest.mark.parametrize("types", [{}, {0: "int64"}, {1: object}, {2: "Int8"}])
+def test_pandas_numbers_its_columns_where_it_has_no_names(types):
+    table = tables.table(pd.DataFrame(NUMBERS).astype(types))
+    assert table.names is None
+    np.testing.assert_array_equal(table.block(0, 2, F64), NUMBERS)
+    np.testing.assert_array_equal(table.block(1, 2, F64), NUMBERS[1:])
 
 
 def test_pandas_rows_keep_their_labels():
