@@ -136,8 +136,9 @@ void Job::do_block(std::int64_t begin, int count, Workspace& work, Pulse& pulse)
         kernel.route(block, tree.tests.data(), static_cast<std::int64_t>(tree.tests.size()),
                      game.forest.set_words.data(), work.first.data());
         find_agreed(tree, work.first.data(), work.agreed.data());
-        walk.tree = {tree.splits.data(),  tree.steps.data(), tree.leaves.data(), static_cast<std::int64_t>(tree.steps.size()),
-                     tree.outputs, tree.first_output};
+        walk.tree = {tree.splits.data(), tree.steps.data(),
+                     tree.leaves.data(), static_cast<std::int64_t>(tree.steps.size()),
+                     tree.outputs,       tree.first_output};
         if (mode != Mode::diagonal) {
             walk.n_points = 1;
             walk.weights = &one;

@@ -2,12 +2,12 @@
 // numbers mean where they are used.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdlib>
-#include <memory>
+#include <optional>
 
 #include "attribute.h"
 #include "forest.h"
@@ -101,39 +101,68 @@ void bind_forest(nb::module_& m) {
                const Vector<std::uint8_t>& flags, const Vector<std::int32_t>& category_set,
                const Vector<std::int64_t>& set_start, const Vector<std::uint32_t>& set_words,
                const Vector<double>& cover, const DoubleMatrix& value, const Vector<std::int32_t>& tree_output,
-               std::int32_t n_features, std::int32_t n_outputs, bool single) {
-                const ForestArrays arrays{
-                    span(tree_start), span(left),      span(right), span(feature),
-                    span(threshold),  span(flags),     span(category_set), span(set_start),
-                    span(set_words),  span(cover),     {value.data(), value.size()}, span(tree_output),
-                    n_features,       n_outputs,       static_cast<std::int32_t>(value.shape(1)), single};
+               std::int32_t n_features, std::int32_t n_outputs, bool single,
+               const std::optional<DoubleMatrix>& root_mean) {
+                ForestArrays arrays;
+                arrays.tree_start = span(tree_start);
+                arrays.left = span(left);
+                arrays.right = span(right);
+                arrays.feature = span(feature);
+                arrays.threshold = span(threshold);
+                arrays.flags = span(flags);
+                arrays.category_set = span(category_set);
+                arrays.set_start = span(set_start);
+                arrays.set_words = span(set_words);
+                arrays.cover = span(cover);
+                arrays.value = {value.data(), value.size()};
+                arrays.tree_output = span(tree_output);
+                if (root_mean) arrays.root_mean = {root_mean->data(), root_mean->size()};
+                arrays.n_features = n_features;
+                arrays.n_outputs = n_outputs;
+                arrays.width = static_cast<std::int32_t>(value.shape(1));
+                arrays.single = single;
                 const nb::gil_scoped_release unlocked;
                 new (self) Forest(arrays);
             },
             nb::kw_only(), "tree_start"_a, "left"_a, "right"_a, "feature"_a, "threshold"_a, "flags"_a, "category_set"_a,
             "set_start"_a, "set_words"_a, "cover"_a, "value"_a, "tree_output"_a, "n_features"_a, "n_outputs"_a,
-            "single"_a)
-        .def_prop_ro("tree_start", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).tree_start, h); }, owned)
-        .def_prop_ro("left", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).left, h); }, owned)
-        .def_prop_ro("right", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).right, h); }, owned)
-        .def_prop_ro("feature", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).feature, h); }, owned)
-        .def_prop_ro("threshold", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).threshold, h); }, owned)
-        .def_prop_ro("flags", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).flags, h); }, owned)
-        .def_prop_ro("category_set", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).category_set, h); }, owned)
-        .def_prop_ro("set_start", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).set_start, h); }, owned)
-        .def_prop_ro("set_words", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).set_words, h); }, owned)
-        .def_prop_ro("share", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).share, h); }, owned)
-        .def_prop_ro("tree_output", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).tree_output, h); }, owned)
-        .def_prop_ro("value",
-                     [](nb::handle_t<Forest> h) {
-                         const auto& f = nb::cast<Forest&>(h);
-                         return view(f.value, h, {f.left.size(), static_cast<std::size_t>(f.width)});
-                     }, owned)
-        .def_prop_ro("root_mean",
-                     [](nb::handle_t<Forest> h) {
-                         const auto& f = nb::cast<Forest&>(h);
-                         return view(f.root_mean, h, {f.tree_output.size(), static_cast<std::size_t>(f.width)});
-                     }, owned)
+            "single"_a, "root_mean"_a = nb::none())
+        .def_prop_ro(
+            "tree_start", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).tree_start, h); }, owned)
+        .def_prop_ro(
+            "left", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).left, h); }, owned)
+        .def_prop_ro(
+            "right", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).right, h); }, owned)
+        .def_prop_ro(
+            "feature", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).feature, h); }, owned)
+        .def_prop_ro(
+            "threshold", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).threshold, h); }, owned)
+        .def_prop_ro(
+            "flags", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).flags, h); }, owned)
+        .def_prop_ro(
+            "category_set", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).category_set, h); }, owned)
+        .def_prop_ro(
+            "set_start", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).set_start, h); }, owned)
+        .def_prop_ro(
+            "set_words", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).set_words, h); }, owned)
+        .def_prop_ro(
+            "share", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).share, h); }, owned)
+        .def_prop_ro(
+            "tree_output", [](nb::handle_t<Forest> h) { return view(nb::cast<Forest&>(h).tree_output, h); }, owned)
+        .def_prop_ro(
+            "value",
+            [](nb::handle_t<Forest> h) {
+                const auto& f = nb::cast<Forest&>(h);
+                return view(f.value, h, {f.left.size(), static_cast<std::size_t>(f.width)});
+            },
+            owned)
+        .def_prop_ro(
+            "root_mean",
+            [](nb::handle_t<Forest> h) {
+                const auto& f = nb::cast<Forest&>(h);
+                return view(f.root_mean, h, {f.tree_output.size(), static_cast<std::size_t>(f.width)});
+            },
+            owned)
         .def_ro("n_features", &Forest::n_features)
         .def_ro("n_outputs", &Forest::n_outputs)
         .def_ro("n_leaves", &Forest::n_leaves)
@@ -177,21 +206,23 @@ void bind_game(nb::module_& m) {
             "forest"_a, "player"_a, "n_players"_a, "outputs"_a, nb::keep_alive<1, 2>())
         .def_ro("n_players", &Game::n_players)
         .def_ro("n_outputs", &Game::n_outputs)
-        .def_prop_ro("most_players",
-                     [](const Game& game) {
-                         Fresh<std::int32_t> out({static_cast<std::size_t>(game.forest.n_trees())});
-                         for (std::size_t i = 0; i < game.trees.size(); ++i)
-                             out.data[game.tree_of[i]] = game.trees[i].most_players;
-                         return std::move(out.array);
-                     }, owned)
+        .def_prop_ro(
+            "most_players",
+            [](const Game& game) {
+                Fresh<std::int32_t> out({static_cast<std::size_t>(game.forest.n_trees())});
+                for (std::size_t i = 0; i < game.trees.size(); ++i)
+                    out.data[game.tree_of[i]] = game.trees[i].most_players;
+                return std::move(out.array);
+            },
+            owned)
         .def(
             "attribute",
             [](const Game& game, const Matrix& X, const Vector<std::int64_t>& rule_start, const Vector<double>& nodes,
                const Vector<double>& weights, int threads, const nb::object& progress) {
                 const Rows rows = rows_of(X, game.forest);
                 const Rules rules{span(rule_start), span(nodes), span(weights)};
-                Fresh<double> out({X.shape(0), static_cast<std::size_t>(game.n_players),
-                                   static_cast<std::size_t>(game.n_outputs)});
+                Fresh<double> out(
+                    {X.shape(0), static_cast<std::size_t>(game.n_players), static_cast<std::size_t>(game.n_outputs)});
                 const Poll poll = poll_of(progress);
                 const nb::gil_scoped_release unlocked;
                 attribute(game, rows, rules, out.data, {threads, poll});
@@ -256,7 +287,8 @@ NB_MODULE(_core, m) {
         for (auto k = available_kernels(); *k; ++k) names.emplace_back((*k)->name);
         return names;
     });
-    m.def("use_isa", [](const std::string& name) { use_kernels(name.empty() ? nullptr : name.c_str()); }, "name"_a = "");
+    m.def(
+        "use_isa", [](const std::string& name) { use_kernels(name.empty() ? nullptr : name.c_str()); }, "name"_a = "");
     // A name that does not exist here is an error at import, not a silent other kernel.
     if (const char* isa = std::getenv("LEAFGRAD_ISA"); isa != nullptr && *isa != '\0') use_kernels(isa);
 }

@@ -40,8 +40,12 @@ Forest::Forest(const ForestArrays& from)
       single(from.single) {
     check_arrays(from);
     root_mean.assign(tree_output.size() * at(width), 0.0);
+    if (!from.root_mean.empty()) {
+        if (from.root_mean.size() != root_mean.size()) damaged("root_mean does not have one row a tree");
+        root_mean = copy(from.root_mean);
+    }
     std::vector<std::int64_t> order;
-    for (std::int64_t tree = 0; tree < n_trees(); ++tree) take_tree(tree, from.cover, order);
+    for (std::int64_t tree = 0; tree < n_trees(); ++tree) take_tree(tree, from, order);
 
     std::vector<char> used(at(n_features), 0);
     for (std::int64_t node = 0; node < n_nodes(); ++node)
@@ -53,7 +57,7 @@ Forest::Forest(const ForestArrays& from)
 Test Forest::test(std::int64_t node, bool first_is_right) const {
     const auto i = at(node);
     const std::int32_t set = category_set[i];
-    return {threshold[i], set < 0 ? 0 : set_start[at(set)], set < 0 ? 0 : set_start[at(set) + 1], feature[i], flags[i],
+    return {threshold[i],  set < 0 ? 0 : set_start[at(set)], set < 0 ? 0 : set_start[at(set) + 1], feature[i], flags[i],
             first_is_right};
 }
 
@@ -72,7 +76,8 @@ void Forest::check_arrays(const ForestArrays& from) const {
     same(from.cover.size(), "cover");
     if (n_features < 0 || n_outputs < 1) damaged("n_features must be at least 0 and n_outputs at least 1");
     if (width != 1 && width != n_outputs)
-        damaged("a leaf has " + std::to_string(width) + " values; wanted 1 or n_outputs = " + std::to_string(n_outputs));
+        damaged("a leaf has " + std::to_string(width) +
+                " values; wanted 1 or n_outputs = " + std::to_string(n_outputs));
     if (value.size() != nodes * at(width)) damaged("value does not have one row a node");
     if (tree_start.empty() || tree_start.front() != 0 || tree_start.back() != n_nodes())
         damaged("tree_start must begin with 0 and end with the number of nodes");
@@ -85,7 +90,8 @@ void Forest::check_arrays(const ForestArrays& from) const {
             damaged("tree " + std::to_string(t) + " adds to output " + std::to_string(tree_output[t]) + " of " +
                     std::to_string(n_outputs) + " with " + std::to_string(width) + " values a leaf");
     }
-    if (set_start.empty() || set_start.front() != 0 || set_start.back() != static_cast<std::int64_t>(set_words.size()) ||
+    if (set_start.empty() || set_start.front() != 0 ||
+        set_start.back() != static_cast<std::int64_t>(set_words.size()) ||
         !std::is_sorted(set_start.begin(), set_start.end()))
         damaged("set_start must rise from 0 to the number of set_words");
 }
@@ -119,19 +125,20 @@ void Forest::check_node(std::int64_t tree, std::int64_t node) const {
     }
 }
 
-// Checks one tree and derives its shares, root mean and centred leaves. An explicit stack: trees may be chains of
-// any depth. `order` is scratch, filled in preorder so that parents come before their children.
-void Forest::take_tree(std::int64_t tree, std::span<const double> cover, std::vector<std::int64_t>& order) {
-    const std::int64_t root = tree_start[at(tree)], end = tree_start[at(tree) + 1];
-    const std::int64_t size = end - root;
+// Checks one tree and derives its shares, root mean and centred leaves. An explicit list: trees may be chains of any
+// depth. `order` is scratch, filled so that parents come before their children.
+void Forest::take_tree(std::int64_t tree, const ForestArrays& from, std::vector<std::int64_t>& order) {
+    const std::int64_t root = tree_start[at(tree)];
+    const std::int64_t size = tree_start[at(tree) + 1] - root;
+    const bool saved = !from.root_mean.empty();
     std::vector<std::int32_t> depth(at(size), -1);
     order.assign(1, root);
     depth[0] = 0;
     for (std::size_t next = 0; next < order.size(); ++next) {
         const std::int64_t node = order[next];
         check_node(tree, node);
-        const double c = cover[at(node)];
-        if (!(c >= 0) || !std::isfinite(c))
+        const double c = from.cover[at(node)];
+        if (!(c >= 0) || !std::isfinite(c) || (saved && c > 1))
             damaged(where(tree, node - root) + "its cover is " + std::to_string(c) + "; wanted a finite number >= 0");
         if (is_leaf(node)) {
             ++n_leaves;
@@ -139,23 +146,28 @@ void Forest::take_tree(std::int64_t tree, std::span<const double> cover, std::ve
             continue;
         }
         const std::int64_t children[2] = {root + left[at(node)], root + right[at(node)]};
-        double a = cover[at(children[0])], b = cover[at(children[1])];
-        if (std::isinf(a + b)) a /= 2, b /= 2;
-        const double total = a + b;
         for (const std::int64_t child : children) {
             if (depth[at(child - root)] >= 0) damaged(where(tree, child - root) + "has two parents");
             depth[at(child - root)] = depth[at(node - root)] + 1;
             order.push_back(child);
         }
-        share[at(children[0])] = total > 0 ? a / total : 0.5;
-        share[at(children[1])] = total > 0 ? b / total : 0.5;
+        double a = from.cover[at(children[0])], b = from.cover[at(children[1])];
+        if (std::isinf(a + b)) a /= 2, b /= 2;
+        const double total = a + b;
+        if (saved && !(std::abs(total - 1) < 1e-9)) damaged(where(tree, node - root) + "its shares do not add up to 1");
+        share[at(children[0])] = saved ? a : total > 0 ? a / total : 0.5;
+        share[at(children[1])] = saved ? b : total > 0 ? b / total : 0.5;
     }
     if (static_cast<std::int64_t>(order.size()) != size)
         damaged("tree " + std::to_string(tree) + " has " + std::to_string(size) + " nodes, of which " +
                 std::to_string(order.size()) + " hang from its root");
+    if (!saved) centre(tree, order);
+}
 
-    // f_x of nothing known, bottom up: m = w_a A_a + w_b A_b.
-    std::vector<double> mean(at(size));
+// The root mean is f_x of nothing known, bottom up: m = w_a A_a + w_b A_b.
+void Forest::centre(std::int64_t tree, const std::vector<std::int64_t>& order) {
+    const std::int64_t root = tree_start[at(tree)];
+    std::vector<double> mean(order.size());
     for (std::int32_t k = 0; k < width; ++k) {
         for (auto node = order.rbegin(); node != order.rend(); ++node) {
             double& m = mean[at(*node - root)];
@@ -170,7 +182,8 @@ void Forest::take_tree(std::int64_t tree, std::span<const double> cover, std::ve
         for (const std::int64_t node : order) {
             double& v = value[at(node * width + k)];
             v = is_leaf(node) ? v - mean[0] : 0.0;
-            if (!std::isfinite(v)) damaged("tree " + std::to_string(tree) + ": the range of its leaves overflows float64");
+            if (!std::isfinite(v))
+                damaged("tree " + std::to_string(tree) + ": the range of its leaves overflows float64");
         }
     }
 }

@@ -31,6 +31,9 @@ struct ForestArrays {
     std::span<const double> cover;               // training weight that reached the node
     std::span<const double> value;               // nodes x width; only leaf rows are read
     std::span<const std::int32_t> tree_output;   // the output a tree of scalar leaves adds to; -1: vector leaves
+    // Empty, or trees x width: the arrays are those of a Forest that was saved, `cover` its shares, `value` its
+    // centred leaves and this their means, to be kept to the bit.
+    std::span<const double> root_mean;
     std::int32_t n_features = 0;
     std::int32_t n_outputs = 0;  // K
     std::int32_t width = 0;      // values per leaf: 1 or K
@@ -54,10 +57,10 @@ public:
     std::vector<std::int32_t> category_set;
     std::vector<std::int64_t> set_start;
     std::vector<std::uint32_t> set_words;
-    std::vector<double> share;      // cover share of the node in its parent; 1/2 where both covers are 0; 1 at roots
-    std::vector<double> value;      // nodes x width; leaves minus their tree's root mean, 0 at inner nodes
+    std::vector<double> share;  // cover share of the node in its parent; 1/2 where both covers are 0; 1 at roots
+    std::vector<double> value;  // nodes x width; leaves minus their tree's root mean, 0 at inner nodes
     std::vector<std::int32_t> tree_output;
-    std::vector<double> root_mean;  // trees x width: the cover-weighted mean of a tree's leaves
+    std::vector<double> root_mean;            // trees x width: the cover-weighted mean of a tree's leaves
     std::vector<std::int32_t> used_features;  // sorted
     std::int32_t n_features, n_outputs, width;
     bool single;
@@ -67,7 +70,8 @@ public:
 private:
     void check_arrays(const ForestArrays& from) const;
     void check_node(std::int64_t tree, std::int64_t node) const;
-    void take_tree(std::int64_t tree, std::span<const double> cover, std::vector<std::int64_t>& order);
+    void take_tree(std::int64_t tree, const ForestArrays& from, std::vector<std::int64_t>& order);
+    void centre(std::int64_t tree, const std::vector<std::int64_t>& order);
 };
 
 }  // namespace leafgrad

@@ -27,7 +27,12 @@ class Arranger {
 public:
     Arranger(const Forest& forest, std::int64_t tree, std::span<const std::int32_t> player, std::vector<Trail>& trails,
              Tree& out)
-        : forest_(forest), tree_(tree), root_(forest.tree_start[at(tree)]), player_(player), trails_(trails), out_(out) {
+        : forest_(forest),
+          tree_(tree),
+          root_(forest.tree_start[at(tree)]),
+          player_(player),
+          trails_(trails),
+          out_(out) {
         count_splits();
     }
 
@@ -83,8 +88,7 @@ private:
         for (auto node = order.rbegin(); node != order.rend(); ++node) {
             const auto i = at(root_ + *node);
             if (forest_.left[i] >= 0)
-                splits_below_[at(*node)] =
-                    1 + splits_below_[at(forest_.left[i])] + splits_below_[at(forest_.right[i])];
+                splits_below_[at(*node)] = 1 + splits_below_[at(forest_.left[i])] + splits_below_[at(forest_.right[i])];
         }
     }
 
@@ -133,8 +137,8 @@ private:
         const Kind first = kind(frame.child[0]), second = kind(frame.child[1]);
         // A twig is finished by its parent; a lone split has none.
         if (first != Kind::leaf || split.parent < 0) {
-            const bool twig_repeats = (first == Kind::twig && repeats(split.child[0])) ||
-                                      (second == Kind::twig && repeats(split.child[1]));
+            const bool twig_repeats =
+                (first == Kind::twig && repeats(split.child[0])) || (second == Kind::twig && repeats(split.child[1]));
             const Leave how = how_to_leave(first, second, split.parent);
             out_.steps.push_back({frame.split, leave_code(how, repeats(frame.split), twig_repeats)});
             waiting_ += 1 - (first == Kind::branch) - (second == Kind::branch);
@@ -179,7 +183,9 @@ private:
 
 Game::Game(const Forest& of, std::span<const std::int32_t> player, std::int32_t players,
            std::span<const std::int32_t> outputs)
-    : forest(of), n_players(players), n_outputs(static_cast<std::int32_t>(outputs.size())) {
+    : forest(of),
+      n_players(players),
+      n_outputs(static_cast<std::int32_t>(outputs.size())) {
     if (player.size() != at(forest.n_features)) throw ArgumentError("players: wanted one player a feature");
     for (const std::int32_t p : player)
         if (p < 0 || p >= n_players) throw ArgumentError("players: a feature's player is not in 0..n_players-1");

@@ -23,14 +23,14 @@ struct ArgumentError : std::runtime_error {
 struct Tree {
     std::vector<Split> splits;
     std::vector<Test> tests;
-    std::vector<Repeat> repeats;        // parents first
+    std::vector<Repeat> repeats;  // parents first
     std::vector<Step> steps;
-    std::vector<double> leaves;         // leaf x outputs
-    std::int32_t outputs = 0;           // values per leaf
-    std::int32_t first_output = 0;      // where they go among the game's outputs
-    std::int32_t levels = 0;            // most branches on a path
-    std::int32_t waiting = 0;           // most finished subtrees kept at a time
-    std::int32_t most_players = 0;      // U: most distinct players on a path
+    std::vector<double> leaves;     // leaf x outputs
+    std::int32_t outputs = 0;       // values per leaf
+    std::int32_t first_output = 0;  // where they go among the game's outputs
+    std::int32_t levels = 0;        // most branches on a path
+    std::int32_t waiting = 0;       // most finished subtrees kept at a time
+    std::int32_t most_players = 0;  // U: most distinct players on a path
 };
 
 class Game {
@@ -39,8 +39,8 @@ public:
          std::span<const std::int32_t> outputs);
 
     const Forest& forest;
-    std::vector<Tree> trees;             // those with a split that add to a chosen output
-    std::vector<std::int64_t> tree_of;   // their place in the forest
+    std::vector<Tree> trees;            // those with a split that add to a chosen output
+    std::vector<std::int64_t> tree_of;  // their place in the forest
     std::int32_t n_players, n_outputs;
     std::vector<std::int32_t> used_players;  // players that own a split, sorted
     std::vector<std::int32_t> player_slot;   // player -> its place in used_players, or -1

@@ -8,8 +8,8 @@
 
 namespace leafgrad {
 
-inline constexpr int most_lanes = 64;   // rows walked together at the most; a mask is one word
-inline constexpr int most_points = 4;   // points walked together at the most
+inline constexpr int most_lanes = 64;  // rows walked together at the most; a mask is one word
+inline constexpr int most_points = 4;  // points walked together at the most
 
 // Up to 64 rows, feature by feature: column j begins at columns + 64 j, in the model's own width.
 struct Block {
@@ -23,27 +23,27 @@ struct Block {
 struct TreeView {
     const Split* splits;
     const Step* steps;
-    const double* leaves;        // leaf x outputs
+    const double* leaves;  // leaf x outputs
     std::int64_t n_steps;
-    std::int32_t outputs;        // values per leaf
-    std::int32_t first_output;   // where they go among the game's outputs
+    std::int32_t outputs;       // values per leaf
+    std::int32_t first_output;  // where they go among the game's outputs
 };
 
 // One walk over one tree for one block of rows. Lanes are rows; every array of lanes is 64-byte aligned.
 struct Walk {
     TreeView tree;
-    const std::uint64_t* first;    // per split: the rows that go to the first child
-    const std::uint64_t* agreed;   // per split: the rows that went the path's way at its player's earlier splits
-    int lanes;                     // a multiple of the kernels' width, at most 64
+    const std::uint64_t* first;   // per split: the rows that go to the first child
+    const std::uint64_t* agreed;  // per split: the rows that went the path's way at its player's earlier splits
+    int lanes;                    // a multiple of the kernels' width, at most 64
     int n_points;
-    const double* weights;         // per point: what s starts from
-    const double* t;               // diagonal walks: the points are t_q (1, ..., 1)
-    const double* z;               // general walks: points x players x lanes
-    std::int64_t z_stride;         // from point to point
-    double* reach;                 // levels x points x lanes: s
-    double* waiting;               // finished subtrees x outputs x points x lanes: A
-    double* gradient;              // players x game outputs x lanes: added to
-    double* extension;             // game outputs x lanes: added to, weighted by `weights`
+    const double* weights;  // per point: what s starts from
+    const double* t;        // diagonal walks: the points are t_q (1, ..., 1)
+    const double* z;        // general walks: points x players x lanes
+    std::int64_t z_stride;  // from point to point
+    double* reach;          // levels x points x lanes: s
+    double* waiting;        // finished subtrees x outputs x points x lanes: A
+    double* gradient;       // players x game outputs x lanes: added to
+    double* extension;      // game outputs x lanes: added to, weighted by `weights`
     std::int32_t game_outputs;
 };
 

@@ -84,8 +84,8 @@ void predict(const Forest& forest, const Rows& rows, double* out, int threads, c
              [&](std::int64_t tree, std::int64_t node, std::int64_t begin, std::uint64_t reached) {
                  const std::int32_t scalar = forest.tree_output[at(tree)];
                  for (std::int32_t k = 0; k < forest.width; ++k) {
-                     const double value = forest.value[at(node * forest.width + k)] +
-                                          forest.root_mean[at(tree * forest.width + k)];
+                     const double value =
+                         forest.value[at(node * forest.width + k)] + forest.root_mean[at(tree * forest.width + k)];
                      const std::int32_t to = scalar < 0 ? k : scalar;
                      each_row(reached, [&](int i) { out[(begin + i) * forest.n_outputs + to] += value; });
                  }

@@ -18,7 +18,9 @@ using Poll = std::function<void(std::int64_t rows_done)>;
 class Pulse {
 public:
     Pulse(const std::atomic<bool>& stop, const std::atomic<std::int64_t>& done, const Poll* poll)
-        : stop_(stop), done_(done), poll_(poll) {}
+        : stop_(stop),
+          done_(done),
+          poll_(poll) {}
     void operator()();
 
 private:

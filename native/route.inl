@@ -44,8 +44,9 @@ void route_in(const Block& block, const Test* tests, std::int64_t n, const std::
     for (std::int64_t i = 0; i < n; ++i) {
         const Test& test = tests[i];
         const Real* x = columns + static_cast<std::int64_t>(test.feature) * most_lanes;
-        std::uint64_t left = (test.flags & categorical) ? rows_in_set(x, test, set_words, block.lanes)
-                                                        : rows_not_above(x, static_cast<Real>(test.threshold), block.lanes);
+        std::uint64_t left = (test.flags & categorical)
+                                 ? rows_in_set(x, test, set_words, block.lanes)
+                                 : rows_not_above(x, static_cast<Real>(test.threshold), block.lanes);
         if (test.flags & missing_left) left |= block.missing[test.feature];
         out[i] = test.first_is_right ? ~left : left;
     }

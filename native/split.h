@@ -17,8 +17,8 @@ struct Test {
     double threshold;
     std::int64_t set_begin, set_end;  // words of the category set
     std::int32_t feature;
-    std::uint8_t flags;        // Flag
-    bool first_is_right;       // the mask answers "goes to the first child" in walking order
+    std::uint8_t flags;   // Flag
+    bool first_is_right;  // the mask answers "goes to the first child" in walking order
 };
 
 // A `twig` is a split right above two leaves: its parent finishes it in passing. Any other split is a `branch`.
@@ -26,13 +26,13 @@ enum class Kind : std::uint8_t { leaf, twig, branch };
 
 // A split in the recursion. "First" and "second" are the children in walking order; the first has more splits.
 struct Split {
-    double share[2];         // w of the first and of the second child
-    double earlier;          // W: product of the shares of this player's earlier edges on the path; 1 without any
-    std::int32_t player;     // its place in Game::used_players
-    std::int32_t parent;     // -1 at the root
-    std::int32_t level;      // splits above
-    std::int32_t side;       // 0: first child of its parent, 1: second
-    std::int32_t child[2];   // index among the tree's splits (twig, branch) or leaves
+    double share[2];        // w of the first and of the second child
+    double earlier;         // W: product of the shares of this player's earlier edges on the path; 1 without any
+    std::int32_t player;    // its place in Game::used_players
+    std::int32_t parent;    // -1 at the root
+    std::int32_t level;     // splits above
+    std::int32_t side;      // 0: first child of its parent, 1: second
+    std::int32_t child[2];  // index among the tree's splits (twig, branch) or leaves
 };
 
 // A split whose player was split on before: who agrees with the path is told from the last time.

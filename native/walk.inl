@@ -218,7 +218,9 @@ struct Walker {
 
         void look_at(const Walker& w, const Split& parent, int side, int k) {
             const int K = w.tree.outputs;
-            const auto leaf = [&](std::int32_t index) { return w.tree.leaves[static_cast<std::int64_t>(index) * K + k]; };
+            const auto leaf = [&](std::int32_t index) {
+                return w.tree.leaves[static_cast<std::int64_t>(index) * K + k];
+            };
             if constexpr (kind == Kind::leaf) mean = L::all(leaf(parent.child[side]));
             if constexpr (kind == Kind::twig) {
                 const double x = leaf(split.child[0]), y = leaf(split.child[1]);
@@ -290,14 +292,16 @@ struct Walker {
                     if constexpr (Gradient) {
                         Vec s = L::load(s_stored + at);
                         if constexpr (passing)
-                            s = L::mul(s, edge<ParentRepeats>(above.tau[q], above.stay(parent_share, q), parent_share, came,
-                                                              came_agreed));
+                            s = L::mul(s, edge<ParentRepeats>(above.tau[q], above.stay(parent_share, q), parent_share,
+                                                              came, came_agreed));
                         change = L::fma(here.weigh(q, s), D, change);
                         if constexpr (first_kind == Kind::twig)
-                            sum_a = TwigRepeats ? L::add(sum_a, here_a.weigh(q, L::mul(s, p_a))) : L::fma(s, p_a, sum_a);
+                            sum_a =
+                                TwigRepeats ? L::add(sum_a, here_a.weigh(q, L::mul(s, p_a))) : L::fma(s, p_a, sum_a);
                         if constexpr (second_kind == Kind::twig) {
                             const Vec p_b = edge<Repeats>(here.tau[q], here.stay(w_b, q), w_b, to_second, agreed);
-                            sum_b = TwigRepeats ? L::add(sum_b, here_b.weigh(q, L::mul(s, p_b))) : L::fma(s, p_b, sum_b);
+                            sum_b =
+                                TwigRepeats ? L::add(sum_b, here_b.weigh(q, L::mul(s, p_b))) : L::fma(s, p_b, sum_b);
                         }
                     }
                 }
@@ -339,11 +343,13 @@ struct Walker {
         static constexpr StepFunction twig = &leave<reach, false, twigs, first, second>;
         static constexpr StepFunction both = &leave<reach, true, twigs, first, second>;
     };
-#define LG_LEAVES(reach, first, second)                                                          \
+#define LG_LEAVES(reach, first, second)                                                                            \
     Leaves<Reach::reach, Kind::first, Kind::second>::plain, Leaves<Reach::reach, Kind::first, Kind::second>::here, \
         Leaves<Reach::reach, Kind::first, Kind::second>::twig, Leaves<Reach::reach, Kind::first, Kind::second>::both
     static constexpr StepFunction steps[n_step_codes] = {
-        &enter_root, &enter<false>, &enter<true>,
+        &enter_root,
+        &enter<false>,
+        &enter<true>,
         LG_LEAVES(stored, leaf, leaf),
         LG_LEAVES(stored, twig, leaf),
         LG_LEAVES(stored, twig, twig),
@@ -362,12 +368,8 @@ template <int Q>
 void walk_diagonal(const Walk& walk) {
     Walker<Diagonal<Q>, true>(walk).run();
 }
-void walk_general(const Walk& walk) {
-    Walker<General<1>, true>(walk).run();
-}
-void walk_value(const Walk& walk) {
-    Walker<General<1>, false>(walk).run();
-}
+void walk_general(const Walk& walk) { Walker<General<1>, true>(walk).run(); }
+void walk_value(const Walk& walk) { Walker<General<1>, false>(walk).run(); }
 
 }  // namespace
 }  // namespace leafgrad

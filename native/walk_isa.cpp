@@ -1,6 +1,5 @@
 // The kernels of one instruction set. CMake compiles this file once for each, with LEAFGRAD_ISA set to its name.
 #include "kernels.h"
-
 #include "lanes.inl"
 #include "route.inl"
 #include "walk.inl"
@@ -14,9 +13,12 @@ namespace leafgrad {
 
 extern const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA);
 const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA) = {
-    LG_TEXT(LEAFGRAD_ISA), Lanes::width, route, 
+    LG_TEXT(LEAFGRAD_ISA),
+    Lanes::width,
+    route,
     {walk_diagonal<1>, walk_diagonal<2>, walk_diagonal<3>, walk_diagonal<4>},
-    walk_general, walk_value,
+    walk_general,
+    walk_value,
 };
 
 }  // namespace leafgrad

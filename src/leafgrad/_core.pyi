@@ -27,6 +27,7 @@ class Forest:
         n_features: int,
         n_outputs: int,
         single: bool,
+        root_mean: NDArray[np.float64] | None = None,
     ) -> None: ...
     @property
     def tree_start(self) -> NDArray[np.int64]: ...

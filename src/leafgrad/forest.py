@@ -1,8 +1,8 @@
 """The model as leafgrad sees it: the flat arrays of all trees, and what its numbers are called.
 
-A `Forest` is frozen. The native core holds the arrays, has checked them once, and has stored every leaf minus its
-tree's root mean, so that targets near 1e8 lose no digits; the arrays here are read-only views of it. The rest is
-metadata: names, the constant, the link. Every loader ends in `Forest.from_arrays`.
+A `Forest` is frozen. The native core holds the arrays, has checked them once, and has stored every leaf minus
+its tree's root mean, so that targets near 1e8 lose no digits; the arrays here are read-only views of it. The
+rest is metadata: names, the constant, the link. Every loader ends in `Forest.from_arrays`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leafgrad import _core
 from leafgrad.errors import InputError, ModelFormatError
@@ -22,18 +23,35 @@ from leafgrad.errors import InputError, ModelFormatError
 if TYPE_CHECKING:
     from os import PathLike
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 MISSING_LEFT, CATEGORICAL, OTHER_LEFT = 1, 2, 4
+
+T = TypeVar("T")
+
+
+class _OfCore(Generic[T]):
+    """A read-only attribute that the native forest of the same name holds."""
+
+    def __init__(self, doc: str) -> None:
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, forest: Forest | None, owner: type) -> T:
+        if forest is None:
+            return self  # type: ignore[return-value]  # on the class, for its documentation
+        return cast(T, getattr(forest.core, self.name))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Forest:
     """A sum of trees, ready to be explained.
 
-    Build one with `leafgrad.load(model)`, or with `Forest.from_arrays` for a tree of one's own. The arrays of the
-    trees (`left`, `share`, `value`, ...) are read-only and indexed by one global node number; the first node of a
-    tree is its root.
+    Build one with `leafgrad.load(model)`, or with `Forest.from_arrays` for a tree of one's own. The arrays of
+    the trees (`left`, `share`, `value`, ...) are read-only and indexed by one global node number; the first
+    node of a tree is its root.
 
     Attributes
     ----------
@@ -44,9 +62,9 @@ class Forest:
     feature_names, output_names
         Names of the columns and of the outputs; None where the model has none.
     classes
-        A classifier's labels; for a classifier of several targets one tuple of labels each; None for others.
+        A classifier's labels; for a classifier of several targets a tuple of labels each; None for others.
     link
-        From raw output to the prediction: "identity", "sigmoid" ("sigmoid:2" with a factor), "softmax", "exp".
+        From raw output to prediction: "identity", "sigmoid" ("sigmoid:2" with a factor), "softmax", "exp".
     missing, infinite
         Whether the model takes NaN and infinity.
     categories
@@ -71,25 +89,24 @@ class Forest:
     model_name: str = ""
 
     # The trees, as the core holds them.
-    tree_start = property(lambda self: self.core.tree_start, doc="First node of each tree and the end, `(T+1,)`.")
-    left = property(lambda self: self.core.left, doc="Left child, counted from its tree's root; -1 at a leaf.")
-    right = property(lambda self: self.core.right, doc="Right child, counted from its tree's root; -1 at a leaf.")
-    feature = property(lambda self: self.core.feature, doc="Column a node splits on; -1 at a leaf.")
-    threshold = property(lambda self: self.core.threshold, doc="`x <= threshold` goes left, in `dtype`.")
-    flags = property(lambda self: self.core.flags, doc="1: NaN goes left; 2: categorical; 4: other codes go left.")
-    category_set = property(lambda self: self.core.category_set, doc="Set of a categorical node, else -1.")
-    set_start = property(lambda self: self.core.set_start, doc="First word of each category set and the end.")
-    set_words = property(lambda self: self.core.set_words, doc="Bit c % 32 of a set's word c // 32: code c goes left.")
-    share = property(lambda self: self.core.share, doc="Cover share of a node in its parent; 1 at roots.")
-    value = property(lambda self: self.core.value, doc="Leaf values minus their tree's root mean, `(n_nodes, W)`.")
-    tree_output = property(lambda self: self.core.tree_output, doc="Output a tree adds to; -1 for vector leaves.")
-    root_mean = property(lambda self: self.core.root_mean, doc="Cover-weighted mean of each tree's leaves, `(T, W)`.")
-
-    n_trees = property(lambda self: int(self.core.n_trees), doc="Number of trees.")
-    n_leaves = property(lambda self: int(self.core.n_leaves), doc="Number of leaves of all trees.")
-    n_features = property(lambda self: int(self.core.n_features), doc="Number of columns the model takes.")
-    n_outputs = property(lambda self: int(self.core.n_outputs), doc="Number of raw outputs, K.")
-    max_depth = property(lambda self: int(self.core.max_depth), doc="Most splits on one path.")
+    tree_start = _OfCore[NDArray[np.int64]]("First node of each tree and the end, `(T+1,)`.")
+    left = _OfCore[NDArray[np.int32]]("Left child, counted from its tree's root; -1 at a leaf.")
+    right = _OfCore[NDArray[np.int32]]("Right child, counted from its tree's root; -1 at a leaf.")
+    feature = _OfCore[NDArray[np.int32]]("Column a node splits on; -1 at a leaf.")
+    threshold = _OfCore[NDArray[np.float64]]("`x <= threshold` goes left, in `dtype`.")
+    flags = _OfCore[NDArray[np.uint8]]("1: NaN goes left; 2: categorical; 4: other codes go left.")
+    category_set = _OfCore[NDArray[np.int32]]("Set of a categorical node, else -1.")
+    set_start = _OfCore[NDArray[np.int64]]("First word of each category set and the end.")
+    set_words = _OfCore[NDArray[np.uint32]]("Bit c % 32 of a set's word c // 32: code c goes left.")
+    share = _OfCore[NDArray[np.float64]]("Cover share of a node in its parent; 1 at roots.")
+    value = _OfCore[NDArray[np.float64]]("Leaf values minus their tree's root mean, `(n_nodes, W)`.")
+    tree_output = _OfCore[NDArray[np.int32]]("Output a tree adds to; -1 for vector leaves.")
+    root_mean = _OfCore[NDArray[np.float64]]("Cover-weighted mean of each tree's leaves, `(T, W)`.")
+    n_trees = _OfCore[int]("Number of trees.")
+    n_leaves = _OfCore[int]("Number of leaves of all trees.")
+    n_features = _OfCore[int]("Number of columns the model takes.")
+    n_outputs = _OfCore[int]("Number of raw outputs, K.")
+    max_depth = _OfCore[int]("Most splits on one path.")
 
     @functools.cached_property
     def dtype(self) -> np.dtype[Any]:
@@ -131,7 +148,7 @@ class Forest:
         Parameters
         ----------
         players
-            The player that owns each feature, `(n_features,)`, numbered from 0; None: every feature is its own.
+            The player that owns each feature, `(n_features,)`, from 0; None: every feature is its own.
         outputs
             The outputs to explain; None: all.
 
@@ -223,9 +240,9 @@ class Forest:
         path
             The file; it appears whole or not at all.
         """
-        from leafgrad.store import save_forest
+        from leafgrad import forest_file
 
-        save_forest(self, path)
+        forest_file.save(self, path)
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Forest:
@@ -241,9 +258,9 @@ class Forest:
         Forest
             The forest; its explanations are bit for bit those of the one saved.
         """
-        from leafgrad.store import load_forest
+        from leafgrad import forest_file
 
-        return load_forest(path)
+        return forest_file.load(path)
 
     def __repr__(self) -> str:
         what = " ".join(part for part in (self.library, self.model_name) if part)
@@ -253,9 +270,9 @@ class Forest:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from leafgrad.store import pack, unpack
+        from leafgrad import forest_file
 
-        return unpack, (pack(self),)
+        return forest_file.unpack, forest_file.pack(self)
 
     @staticmethod
     def from_arrays(
@@ -298,14 +315,16 @@ class Forest:
         feature
             Column each node splits on; ignored at leaves.
         threshold
-            `x <= threshold` goes left (`x < threshold` with `compare="<"`); ignored at leaves and categorical nodes.
+            `x <= threshold` goes left (`x < threshold` with `compare="<"`); ignored at leaves and
+            categorical nodes.
         cover
-            Training weight that reached each node, at least 0. Only the ratio of siblings matters; 1/2 each where
-            both are 0.
+            Training weight that reached each node, at least 0. Only the ratio of siblings matters; 1/2
+            each where both are 0.
         value
             `(n,)` or `(n, W)`: leaf values; other rows are ignored. W = 1 or the number of outputs.
         tree_output
-            `(T,)`: the output each tree adds to, where leaves are single numbers and there are several outputs.
+            `(T,)`: the output each tree adds to, where leaves are single numbers and there are several
+            outputs.
         missing_left
             Per node, whether NaN goes left; None: the model takes no NaN, unless `missing=True`.
         categories_left
@@ -378,11 +397,15 @@ class Forest:
 
         width = np.dtype(dtype)
         if width not in (np.float32, np.float64):
-            raise InputError(f"dtype is {width}; wanted float32 or float64, the width in which the model compares")
+            raise InputError(
+                f"dtype is {width}; wanted float32 or float64, the width in which the model compares"
+            )
         flags = np.zeros(n, np.uint8)
         for flag, given in ((MISSING_LEFT, missing_left), (OTHER_LEFT, other_left)):
             if given is not None:
-                flags |= np.where(_vector(given, np.bool_, "missing_left or other_left"), flag, 0).astype(np.uint8)
+                flags |= np.where(_vector(given, np.bool_, "missing_left or other_left"), flag, 0).astype(
+                    np.uint8
+                )
         sets, set_start, set_words = _category_sets(categories_left or {}, n)
         flags[sets >= 0] |= CATEGORICAL
         if n_features is None:
@@ -395,7 +418,9 @@ class Forest:
             left=lefts,
             right=_vector(right, np.int32, "right"),
             feature=features,
-            threshold=_thresholds(_vector(threshold, np.float64, "threshold"), split & (sets < 0), compare, width),
+            threshold=_thresholds(
+                _vector(threshold, np.float64, "threshold"), split & (sets < 0), compare, width
+            ),
             flags=flags,
             category_set=sets,
             set_start=set_start,
@@ -416,7 +441,9 @@ class Forest:
             link=link,
             missing=missing_left is not None if missing is None else bool(missing),
             infinite=bool(infinite),
-            categories=None if categories is None else tuple(None if c is None else tuple(c) for c in categories),
+            categories=None
+            if categories is None
+            else tuple(None if c is None else tuple(c) for c in categories),
             checked=checked,
             library=library,
             model_name=model_name,
