@@ -1,10 +1,15 @@
-"""`python -m benchmarks [suite ...] [--quick]`: measure, print, and write benchmarks/results/."""
+"""`python -m benchmarks [suite ...] [--quick]`: measure, print, and write.
+
+What is written: benchmarks/results/, and the tables of README.md.
+"""
 
 from __future__ import annotations
 
 import argparse
 from importlib import import_module
 from pathlib import Path
+
+from benchmarks.report import replace_between
 
 SUITES = ("foundation",)
 
@@ -15,8 +20,11 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     if unknown := set(arguments.suite) - set(SUITES):
         parser.error(f"no suite {', '.join(unknown)}")
+    here = Path(__file__).parent
     for name in arguments.suite or SUITES:
-        report = import_module(f"benchmarks.{name}").run(quick=arguments.quick)
+        suite = import_module(f"benchmarks.{name}")
+        report = suite.run(quick=arguments.quick)
         print(report.markdown())
         if not arguments.quick:
-            report.write(Path(__file__).parent / "results", name)
+            report.write(here / "results", name)
+            replace_between(here.parent / "README.md", name, suite.summary(report))

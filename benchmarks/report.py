@@ -38,11 +38,12 @@ class Report:
     packages: tuple[str, ...]
     lines: list[Line] = field(default_factory=list)
 
-    def add(self, *arguments: object, **named: object) -> None:
+    def add(
+        self, workload: str, measure: str, value: float, unit: str, wanted: str = "", details: str = ""
+    ) -> None:
         """Append a `Line` and show it at once."""
-        line = Line(*arguments, **named)  # type: ignore[arg-type]
-        print(f"{line.workload}: {line.measure} = {line.value:.4g} {line.unit}  ({line.wanted})", flush=True)
-        self.lines.append(line)
+        print(f"{workload}: {measure} = {value:.4g} {unit}" + (f" ({wanted})" if wanted else ""), flush=True)
+        self.lines.append(Line(workload, measure, value, unit, wanted, details))
 
     def machine(self) -> dict[str, str]:
         """The machine and the versions: numbers mean nothing without them."""
@@ -59,9 +60,21 @@ class Report:
         ]
         return "\n".join([f"# {self.title}", "", f"Made by `{self.command}` on: {about}.", "", *table, ""])
 
+    def value(self, workload: str, measure: str) -> float:
+        """One measured number."""
+        return next(x.value for x in self.lines if (x.workload, x.measure) == (workload, measure))
+
     def write(self, folder: Path, name: str) -> None:
         """Write `name`.md and `name`.json into `folder`."""
         folder.mkdir(exist_ok=True)
         (folder / f"{name}.md").write_text(self.markdown())
         content = {"machine": self.machine(), "lines": [asdict(line) for line in self.lines]}
         (folder / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
+
+
+def replace_between(page: Path, name: str, text: str) -> None:
+    """Put `text` between the comments `<!-- name -->` and `<!-- /name -->` of a page."""
+    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    before, _, rest = page.read_text().partition(start)
+    after = rest.partition(end)[2]
+    page.write_text(f"{before}{start}\n{text}\n{end}{after}")
