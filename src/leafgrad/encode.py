@@ -127,8 +127,9 @@ def _names_differ(ours: tuple[str, ...], theirs: tuple[str, ...], table: Table) 
     cure = "X[list(forest.feature_names)]"
     if table.make == "pyarrow":
         cure = "X.select(list(forest.feature_names))"
-    missing = [name for name in ours if name not in set(theirs)]
-    extra = [name for name in theirs if name not in set(ours)]
+    known, given = set(ours), set(theirs)
+    missing = [name for name in ours if name not in given]
+    extra = [name for name in theirs if name not in known]
     if missing:
         also = f" and has columns that the model does not know: {_some(extra)}" if extra else ""
         return InputError(

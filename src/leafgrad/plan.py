@@ -7,7 +7,6 @@ with the forest, so that explaining one row at a time costs little beside the wa
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -45,14 +44,14 @@ class Played:
 
     def __init__(self, game: _core.Game) -> None:
         self.game = game
-        self._rules: OrderedDict[Value, Rule] = OrderedDict()
+        self._rules: dict[Value, Rule] = {}
 
     def rule(self, value: Value) -> Rule:
         """The rules of all numbers of players, one after the other: U's is start[U]:start[U+1]."""
         rule = self._rules.get(value)
         if rule is None:
             rule = _laid_out(value, self.game.most_players)
-            _keep(self._rules, value, rule, RULES)
+            self._rules = _kept_with(self._rules, value, rule, RULES)
         return rule
 
 
@@ -78,7 +77,7 @@ class Kept:
         self.everything = outputs.everything(forest)
         self._most = min(GAMES, KEPT_NODES // max(1, len(forest.left)))
         self._default = Played(forest.game())
-        self._games: OrderedDict[Any, Played] = OrderedDict()
+        self._games: dict[Any, Played] = {}
 
     def played(self, forest: Forest, players: Players, columns: npt.NDArray[np.int32]) -> Played:
         """The game of these players and outputs."""
@@ -88,15 +87,14 @@ class Kept:
         played = self._games.get(key)
         if played is None:
             played = Played(forest.game(players.of_feature, columns))
-            _keep(self._games, key, played, self._most)
+            self._games = _kept_with(self._games, key, played, self._most)
         return played
 
 
-def _keep(kept: OrderedDict[Any, Any], key: Any, value: Any, most: int) -> None:
-    while kept and len(kept) >= most:
-        kept.popitem(last=False)
-    if most > 0:
-        kept[key] = value
+def _kept_with(kept: dict[Any, Any], key: Any, value: Any, most: int) -> dict[Any, Any]:
+    """The latest `most` items: a new dict, as other threads may be reading the old one."""
+    items = [*kept.items(), (key, value)]
+    return dict(items[max(0, len(items) - most) :])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
