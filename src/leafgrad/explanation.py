@@ -247,6 +247,7 @@ class Explanation:
         Parameters
         ----------
         path : path
+            A file that `save` wrote.
 
         Returns
         -------

@@ -184,7 +184,7 @@ def saved(tmp_path):
 
 def no_explanation(path):
     return pytest.raises(
-        ModelFormatError, match=re.escape(f"{path} is damaged, or is no explanation saved by leafgrad")
+        ModelFormatError, match=re.escape(f"{path} is damaged, or is no Explanation saved by leafgrad")
     )
 
 
