@@ -61,35 +61,56 @@ def compare(
         1e-12 for libraries that add up in float64, 1e-6 for float32.
     """
     if leaves is not None:
+        _compare_leaves(forest, X, _asked(leaves, forest, X))
+    _compare_outputs(forest, X, _asked(raw, forest, X), tolerance)
+
+
+def _asked(question: Callable[[Any], Any], forest: Forest, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Ask the live model about rows that it must take if the forest does."""
+    try:
         with _quiet():
-            live = np.asarray(leaves(X)).reshape(len(X), -1)
-        own = forest.leaves(X)
-        apart = (live >= 0) & (live != own)
-        if apart.any():
-            row, tree = np.argwhere(apart)[0].tolist()
-            raise ModelMismatchError(
-                f"probe row {row} reaches leaf {own[row, tree]} of tree {tree} in the loaded forest, and "
-                f"leaf {int(live[row, tree])} in the live {forest.model_name}"
-                f"{_parting(forest, X[row : row + 1], tree, int(live[row, tree]))}. {_CURE}"
-            )
-    with _quiet():
-        output = np.asarray(raw(X), dtype=np.float64).reshape(len(X), -1)
-    predicted = forest.predict(X).reshape(len(X), -1)
-    if output.shape != predicted.shape:
-        raise ModelMismatchError(
-            f"the live {forest.model_name} gives {output.shape[1]} outputs, the loaded forest "
-            f"{predicted.shape[1]}. {_CURE}"
+            return np.asarray(question(X)).reshape(len(X), -1)
+    except ValueError as error:
+        raise _mismatch(
+            f"the live {forest.model_name} refuses rows that the loaded forest takes: {error}"
+        ) from error
+
+
+def _compare_leaves(forest: Forest, X: npt.NDArray[Any], live: npt.NDArray[Any]) -> None:
+    own = forest.leaves(X)
+    if live.shape != own.shape:
+        raise _mismatch(
+            f"the live {forest.model_name} has {live.shape[1]} trees, the loaded forest {own.shape[1]}"
+        )
+    apart = (live >= 0) & (live != own)
+    if apart.any():
+        row, tree = np.argwhere(apart)[0].tolist()
+        leaf = int(live[row, tree])
+        raise _mismatch(
+            f"probe row {row} reaches leaf {own[row, tree]} of tree {tree} in the loaded forest, and leaf "
+            f"{leaf} in the live {forest.model_name}{_parting(forest, X[row : row + 1], tree, leaf)}"
+        )
+
+
+def _compare_outputs(forest: Forest, X: npt.NDArray[Any], live: npt.NDArray[Any], tolerance: float) -> None:
+    own = forest.predict(X).reshape(len(X), -1)
+    if live.shape != own.shape:
+        raise _mismatch(
+            f"the live {forest.model_name} has {live.shape[1]} outputs, the loaded forest {own.shape[1]}"
         )
     allowed = tolerance * _scale(forest)
     # Written so that a NaN on either side counts as different.
-    apart = ~(np.abs(output - predicted) <= allowed)
+    apart = ~(np.abs(live - own) <= allowed)
     if apart.any():
         row, k = np.argwhere(apart)[0].tolist()
-        raise ModelMismatchError(
-            f"on probe row {row}, output {k} is {float(predicted[row, k])!r} in the loaded forest and "
-            f"{float(output[row, k])!r} in the live {forest.model_name}; they may differ by "
-            f"{allowed[k]:.1e}. {_CURE}"
+        raise _mismatch(
+            f"on probe row {row}, output {k} is {float(own[row, k])!r} in the loaded forest and "
+            f"{float(live[row, k])!r} in the live {forest.model_name}; they may differ by {allowed[k]:.1e}"
         )
+
+
+def _mismatch(how: str) -> ModelMismatchError:
+    return ModelMismatchError(f"{how}. {_CURE}")
 
 
 _CURE = (

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from leafgrad.errors import UnsupportedModelError
-from leafgrad.load.check import accepts
 from leafgrad.load.sklearn_trees import LIBRARY
 from leafgrad.load.trees import Source, Trees, joined, labels, names
 
@@ -79,17 +78,16 @@ def _whole(model: Any, members: Sequence[Source], parts: Sequence[Trees], column
         return np.hstack(told)
 
     classifier = hasattr(model, "classes_")
-    raw = model.predict_proba if classifier else model.predict
     return Source(
         trees=joined(parts),
         n_features=model.n_features_in_,
-        raw=raw,
+        raw=model.predict_proba if classifier else model.predict,
         leaves=leaves if any(member.leaves is not None for member in members) else None,
         plain=True,
         feature_names=names(getattr(model, "feature_names_in_", None)),
         classes=labels(model.classes_) if classifier else None,
-        missing=all(member.missing for member in members) and accepts(raw, model.n_features_in_, np.nan),
-        infinite=all(member.infinite for member in members) and accepts(raw, model.n_features_in_, np.inf),
+        missing=all(member.missing for member in members),
+        infinite=all(member.infinite for member in members),
         library=LIBRARY,
         model_name=type(model).__name__,
     )
