@@ -393,7 +393,7 @@ class Forest:
         constants = np.broadcast_to(np.asarray(constant, dtype=np.float64), (n_outputs,)).copy()
         constants.flags.writeable = False
         if not np.isfinite(constants).all():
-            raise ModelFormatError(f"constant is {constant}; wanted finite numbers")
+            raise ModelFormatError(f"constant is {constant!r}; wanted finite numbers")
 
         width = np.dtype(dtype)
         if width not in (np.float32, np.float64):
