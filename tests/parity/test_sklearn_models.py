@@ -302,7 +302,7 @@ def test_covers_counted_from_the_training_rows_are_those_of_the_training(name: s
     forest = lg.load(model, data=X)
     assert forest.checked
     assert_same(forest, model, X)
-    plain = ("tree", "tree, two targets", "tree, missing", "extra trees classifier", "boosting from zero")
+    plain = ("tree", "tree, two targets", "extra trees classifier", "boosting from zero")
     if name in plain:  # no weights, no bootstrap: the same counts
         assert np.array_equal(forest.share, lg.load(model, cover="counts").share)
 

@@ -81,6 +81,20 @@ few = {"n_estimators": 7, "random_state": 0}
 hist = {"max_iter": 8, "min_samples_leaf": 5, "random_state": 0}
 
 
+class UnweightedRegressor(VotingRegressor):
+    """One that takes no sample weights: Bagging then hands it the rows that it drew, and no others."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        return super().fit(X, y)
+
+
+class UnweightedClassifier(VotingClassifier):
+    """The same for classifiers."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        return super().fit(X, y)
+
+
 def fit(model: Any, X: Any, y: Any, **more: Any) -> Callable[[], Any]:
     return lambda: model.fit(X, y, **more)
 
@@ -207,8 +221,10 @@ MODELS: dict[str, Callable[[], Any]] = {
     ),
     "bagging of categories": fit(
         BaggingRegressor(
-            # Voting takes no sample weights: members see 60 rows only, and not all categories.
-            VotingRegressor([("hist", HistGradientBoostingRegressor(categorical_features=[1, 4], **hist))]),
+            # Members see 60 rows only, and not all categories.
+            UnweightedRegressor(
+                [("hist", HistGradientBoostingRegressor(categorical_features=[1, 4], **hist))]
+            ),
             n_estimators=3,
             max_samples=60,
             **r,
@@ -218,9 +234,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     ),
     "bagging classifier": fit(BaggingClassifier(n_estimators=5, max_features=3, **r), d.X, d.three),
     "bagging classifier, lost classes": fit(
-        # So few rows a member, and voting takes no sample weights to sample by: some members miss a class.
+        # Members see 3 rows only, and some miss a class.
         BaggingClassifier(
-            VotingClassifier([("tree", DecisionTreeClassifier(**r))], voting="soft"),
+            UnweightedClassifier([("tree", DecisionTreeClassifier(**r))], voting="soft"),
             n_estimators=6,
             max_samples=3,
             **r,

@@ -33,6 +33,7 @@ def rounded(x: float) -> np.float32:
 @example(0.1, 0.1)
 @example(float(np.finfo(np.float32).max), 3.5e38)
 @example(-3.5e38, -3.5e38)
+@example(-float(np.finfo(np.float32).max), 0.0)
 @example(float("inf"), float("inf"))
 @example(float("-inf"), -1e300)
 @example(2.0**-149, 2.0**-150)

@@ -33,6 +33,7 @@ POOL = 8_192  # splits whose thresholds fill the other features
 LONGEST_PATH = 4_096  # levels followed upwards, at most
 
 
+@np.errstate(over="ignore")  # the neighbour of the largest number
 def probe_rows(
     forest: Forest, thresholds: FloatArray | None = None, rows: int = 512, seed: int = 0
 ) -> FloatArray:
@@ -154,15 +155,14 @@ def _near(t: FloatArray, rng: np.random.Generator) -> FloatArray:
     above = np.nextafter(below, np.float32(np.inf))
     turn = last_rounding_to(t)
     up, down = np.inf, -np.inf
-    with np.errstate(over="ignore"):
-        neighbours = np.stack(
-            [
-                *(t, np.nextafter(t, up), np.nextafter(t, down)),
-                *(below, above, np.nextafter(below, np.float32(down))),
-                *(np.nextafter(below, up, dtype=float), np.nextafter(above, down, dtype=float)),
-                *(turn, np.nextafter(turn, up)),
-            ]
-        ).astype(np.float64)
+    neighbours = np.stack(
+        [
+            *(t, np.nextafter(t, up), np.nextafter(t, down)),
+            *(below, above, np.nextafter(below, np.float32(down))),
+            *(np.nextafter(below, up, dtype=float), np.nextafter(above, down, dtype=float)),
+            *(turn, np.nextafter(turn, up)),
+        ]
+    ).astype(np.float64)
     near: FloatArray = neighbours[rng.integers(len(neighbours), size=len(t)), np.arange(len(t))]
     return near
 

@@ -132,7 +132,8 @@ def floor_to_float32(x: npt.ArrayLike) -> npt.NDArray[np.float32]:
     wide = np.asarray(x, dtype=np.float64)
     with np.errstate(over="ignore"):
         near = wide.astype(np.float32)
-    return np.where(near.astype(np.float64) > wide, np.nextafter(near, np.float32(-np.inf)), near)
+        below = np.nextafter(near, np.float32(-np.inf))
+    return np.where(near.astype(np.float64) > wide, below, near)
 
 
 def last_rounding_to(x: npt.ArrayLike) -> FloatArray:
