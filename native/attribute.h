@@ -1,12 +1,12 @@
-// Whole matrices of rows through the walk: blocks of rows over threads, tree after tree.
+// Gradients, and weighted sums of gradients, for whole matrices of rows; and the extension itself.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "game.h"
-#include "parallel.h"
 #include "rows.h"
+#include "stage.h"
 
 namespace leafgrad {
 
@@ -20,11 +20,6 @@ struct Rules {
 struct Points {
     const double* z = nullptr;
     std::int64_t n = 0;
-};
-
-struct Run {
-    int threads = 1;
-    Poll poll;
 };
 
 // out: rows x players x outputs, zero at first. The sum over each rule of weight times gradient at t (1, ..., 1).

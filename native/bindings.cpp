@@ -10,10 +10,12 @@
 #include <optional>
 
 #include "attribute.h"
+#include "curves.h"
 #include "forest.h"
 #include "game.h"
 #include "kernels.h"
 #include "leaves.h"
+#include "rank.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -24,6 +26,7 @@ namespace {
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OrderMatrix = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using DoubleMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
@@ -76,6 +79,25 @@ Rows rows_of(const Matrix& X, const Forest& forest) {
 Points points_of(const DoubleMatrix& z, const Game& game) {
     if (z.shape(1) != static_cast<std::size_t>(game.n_players)) throw ArgumentError("z must have one column a player");
     return {z.data(), static_cast<std::int64_t>(z.shape(0))};
+}
+
+void want_one_output(const Game& game) {
+    if (game.n_outputs != 1) throw ArgumentError("the game must have one output");
+}
+
+void check_order(const OrderMatrix& order, const Rows& rows, const Game& game) {
+    const auto players = static_cast<std::size_t>(game.n_players);
+    if (order.shape(0) != static_cast<std::size_t>(rows.n) || order.shape(1) != players)
+        throw ArgumentError("order must have one row a row of X and one column a player");
+    std::vector<std::size_t> seen(players, 0);
+    for (std::size_t i = 0; i < order.shape(0); ++i)
+        for (std::size_t j = 0; j < players; ++j) {
+            const std::int32_t player = order.data()[i * players + j];
+            if (player < 0 || static_cast<std::size_t>(player) >= players ||
+                seen[static_cast<std::size_t>(player)] == i + 1)
+                throw ArgumentError("order: row " + std::to_string(i) + " is no permutation of the players");
+            seen[static_cast<std::size_t>(player)] = i + 1;
+        }
 }
 
 // Ctrl-C and the progress bar, from the thread that called.
@@ -253,7 +275,58 @@ void bind_game(nb::module_& m) {
                 extension(game, rows, points, out.data, {threads, poll});
                 return std::move(out.array);
             },
-            "X"_a, "z"_a, "threads"_a = 1, "progress"_a = nb::none());
+            "X"_a, "z"_a, "threads"_a = 1, "progress"_a = nb::none())
+        .def(
+            "rank",
+            [](const Game& game, const Matrix& X, std::int64_t steps, double rate, bool adam, double beta1,
+               double beta2, double eps, bool eps_inside, bool trace, int threads, const nb::object& progress) {
+                const Rows rows = rows_of(X, game.forest);
+                want_one_output(game);
+                if (steps < 1) throw ArgumentError("steps must be at least 1");
+                const Optimizer optimizer{steps, rate, adam, beta1, beta2, eps, eps_inside};
+                const auto players = static_cast<std::size_t>(game.n_players);
+                Fresh<double> zeta({X.shape(0), players}), z({X.shape(0), players});
+                std::optional<Fresh<double>> path;
+                if (trace)
+                    path.emplace(std::initializer_list<std::size_t>{X.shape(0), static_cast<std::size_t>(steps) + 1});
+                const Poll poll = poll_of(progress);
+                {
+                    const nb::gil_scoped_release unlocked;
+                    rank(game, rows, optimizer, zeta.data, z.data, path ? path->data : nullptr, {threads, poll});
+                }
+                const nb::object traced = path ? nb::cast(std::move(path->array)) : nb::none();
+                return nb::make_tuple(std::move(zeta.array), std::move(z.array), traced);
+            },
+            "X"_a, nb::kw_only(), "steps"_a, "rate"_a, "adam"_a, "beta1"_a, "beta2"_a, "eps"_a, "eps_inside"_a,
+            "trace"_a, "threads"_a = 1, "progress"_a = nb::none())
+        .def(
+            "greedy",
+            [](const Game& game, const Matrix& X, int threads, const nb::object& progress) {
+                const Rows rows = rows_of(X, game.forest);
+                want_one_output(game);
+                Fresh<std::int32_t> order({X.shape(0), static_cast<std::size_t>(game.n_players)});
+                const Poll poll = poll_of(progress);
+                const nb::gil_scoped_release unlocked;
+                greedy(game, rows, order.data, {threads, poll});
+                return std::move(order.array);
+            },
+            "X"_a, nb::kw_only(), "threads"_a = 1, "progress"_a = nb::none())
+        .def(
+            "curves",
+            [](const Game& game, const Matrix& X, const OrderMatrix& order, int threads, const nb::object& progress) {
+                const Rows rows = rows_of(X, game.forest);
+                check_order(order, rows, game);
+                const std::size_t n = X.shape(0), points = static_cast<std::size_t>(game.n_players) + 1,
+                                  outputs = static_cast<std::size_t>(game.n_outputs);
+                Fresh<double> insertion({n, points, outputs}), deletion({n, points, outputs});
+                const Poll poll = poll_of(progress);
+                {
+                    const nb::gil_scoped_release unlocked;
+                    curves(game, rows, order.data(), insertion.data, deletion.data, {threads, poll});
+                }
+                return nb::make_tuple(std::move(insertion.array), std::move(deletion.array));
+            },
+            "X"_a, "order"_a, nb::kw_only(), "threads"_a = 1, "progress"_a = nb::none());
 }
 
 // Our exceptions as the classes of leafgrad.errors.
@@ -278,6 +351,7 @@ void bind_errors() {
 
 NB_MODULE(_core, m) {
     using namespace leafgrad;
+    nb::set_leak_warnings(false);  // forests may be kept in a module's globals until the interpreter ends
     bind_errors();
     bind_forest(m);
     bind_game(m);

@@ -36,14 +36,16 @@ struct Walk {
     const std::uint64_t* agreed;  // per split: the rows that went the path's way at its player's earlier splits
     int lanes;                    // a multiple of the kernels' width, at most 64
     int n_points;
-    const double* weights;  // per point: what s starts from
-    const double* t;        // diagonal walks: the points are t_q (1, ..., 1)
-    const double* z;        // general walks: points x players x lanes
-    std::int64_t z_stride;  // from point to point
-    double* reach;          // levels x points x lanes: s
-    double* waiting;        // finished subtrees x outputs x points x lanes: A
-    double* gradient;       // players x game outputs x lanes: added to
-    double* extension;      // game outputs x lanes: added to, weighted by `weights`
+    const double* weights;       // per point: what s starts from
+    const double* t;             // diagonal walks: the points are t_q (1, ..., 1)
+    const double* z;             // general walks: points x players x lanes
+    std::int64_t z_stride;       // from point to point
+    const std::uint64_t* known;  // corner walks: points x players, the rows that know the player
+    std::int64_t known_stride;
+    double* reach;      // levels x points x lanes: s
+    double* waiting;    // finished subtrees x outputs x points x lanes: A
+    double* gradient;   // players x game outputs x lanes: added to
+    double* extension;  // points x game outputs x lanes: F added to; gradient walks take nullptr too
     std::int32_t game_outputs;
 };
 
@@ -53,8 +55,9 @@ struct Kernels {
     // out[i]: the rows that test i sends to the first child.
     void (*route)(const Block&, const Test*, std::int64_t n, const std::uint32_t* set_words, std::uint64_t* out);
     void (*diagonal[most_points])(const Walk&);  // by points, from 1: gradient at t_q (1, ..., 1)
-    void (*general)(const Walk&);                // gradient at any z, one point
+    void (*general[2])(const Walk&);             // by points, from 1: gradient at any z
     void (*value)(const Walk&);                  // F at any z, one point
+    void (*corners[2])(const Walk&);             // F at z in {0, 1}: two points, four
 };
 
 // The kernels in use: the best this CPU runs, or the one LEAFGRAD_ISA names.

@@ -1,7 +1,9 @@
 #include "leaves.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 namespace leafgrad {
@@ -56,7 +58,9 @@ void drop_all(const Forest& forest, const Rows& rows, int threads, const Poll& p
             if (!buffer) buffer = std::make_unique<BlockBuffer>(forest);
             const std::int64_t begin = item * most_lanes;
             const auto count = static_cast<int>(std::min<std::int64_t>(most_lanes, rows.n - begin));
-            const Block block = buffer->fill(rows, begin, count);
+            std::array<std::int64_t, most_lanes> which;
+            std::iota(which.begin(), which.end(), begin);
+            const Block block = buffer->fill(rows, std::span(which).first(static_cast<std::size_t>(count)));
             const std::uint64_t all = ~std::uint64_t{0} >> (most_lanes - count);
             std::vector<Visit> stack;
             for (std::int64_t tree = 0; tree < forest.n_trees(); ++tree) {

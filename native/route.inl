@@ -28,7 +28,7 @@ std::uint64_t rows_in_set(const Real* x, const Test& test, const std::uint32_t* 
     for (int i = 0; i < lanes; ++i) {
         const double code = static_cast<double>(x[i]);
         bool left = (test.flags & other_left) != 0;
-        if (code > -1.0 && code < size) {
+        if (code > -1.0 && code < size && size > 0) {
             const auto c = static_cast<std::int64_t>(code);
             left = (words[c >> 5] >> (c & 31)) & 1;
         }

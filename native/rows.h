@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "aligned.h"
@@ -23,13 +24,12 @@ class BlockBuffer {
 public:
     explicit BlockBuffer(const Forest& forest);
 
-    // Rows begin .. begin + count - 1 as lanes; lanes behind them hold what was there before, or 0.
-    // With `repeat`, one row in all lanes.
-    Block fill(const Rows& rows, std::int64_t begin, int count, bool repeat = false);
+    // The rows of these numbers as lanes, up to 64; lanes behind them hold what was there before, or 0.
+    Block fill(const Rows& rows, std::span<const std::int64_t> which);
 
 private:
     template <class Real>
-    void fill_as(const Rows& rows, std::int64_t begin, int count, bool repeat);
+    void fill_as(const Rows& rows, std::span<const std::int64_t> which);
 
     const Forest& forest_;
     Aligned<double> columns_;

@@ -21,11 +21,22 @@
 namespace leafgrad {
 namespace {
 
-// What tau, p and tau' are made of at one split, for Q points: `at(lane)` gives
-//     tau[q]            tau_v of a row that agrees with the path
-//     stay(w, q)        (1 - tau_v) w of such a row
-//     weigh(q, s)       s tau'_v of such a row
-// With `Repeats` the player was split on before; `agreed` masks are the walk's business.
+// What the points are: each kind gives, at one split and for Q points, `Terms`, and they give at a vector of lanes
+//     edge(q, w, taken, agreed)    p of the edge to a child of share w
+//     twig(q, d, m)                A of the split itself where it is a twig
+//     weigh(q, s)                  s tau'_v of a row that agrees with the path
+// With `Repeats` the player was split on before; a row that did not agree then knows nothing of it, and its d is 0.
+
+// p = tau [taken] + (1 - tau) w
+LG_INLINE Lanes::Vec blend_edge(Lanes::Vec tau, Lanes::Vec unknown, Lanes::Vec w, Lanes::Mask taken) {
+    return Lanes::add_where(taken, Lanes::mul(unknown, w), tau);
+}
+// The same where tau is 0 for the rows that did not agree.
+LG_INLINE Lanes::Vec blend_edge(Lanes::Vec tau, Lanes::Vec unknown, Lanes::Vec w, Lanes::Mask taken,
+                                Lanes::Mask agreed) {
+    const auto stay = Lanes::choose(agreed, Lanes::mul(unknown, w), w);
+    return Lanes::add_where(Lanes::both(taken, agreed), stay, tau);
+}
 
 // The points t_q (1, ..., 1): tau depends on a row only through "agreed so far", so all lanes share each number, and
 // here points are the lanes.
@@ -70,7 +81,11 @@ struct Diagonal {
             }
         }
         const Terms& at(int) const { return *this; }
-        Lanes::Vec stay(Lanes::Vec w, int q) const { return Lanes::mul(unknown[q], w); }
+        Lanes::Vec edge(int q, Lanes::Vec w, Lanes::Mask taken, Lanes::Mask agreed) const {
+            return Repeats ? blend_edge(tau[q], unknown[q], w, taken, agreed)
+                           : blend_edge(tau[q], unknown[q], w, taken);
+        }
+        Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const { return Lanes::fma(tau[q], d, m); }
         Lanes::Vec weigh(int q, Lanes::Vec s) const { return Repeats ? Lanes::mul(s, gain[q]) : s; }
     };
 };
@@ -94,7 +109,11 @@ struct General {
         }
         struct Here {
             Lanes::Vec tau[Q], unknown[Q], inverse[Q], odds[Q];
-            Lanes::Vec stay(Lanes::Vec w, int q) const { return Lanes::mul(unknown[q], w); }
+            Lanes::Vec edge(int q, Lanes::Vec w, Lanes::Mask taken, Lanes::Mask agreed) const {
+                return Repeats ? blend_edge(tau[q], unknown[q], w, taken, agreed)
+                               : blend_edge(tau[q], unknown[q], w, taken);
+            }
+            Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const { return Lanes::fma(tau[q], d, m); }
             Lanes::Vec weigh(int q, Lanes::Vec s) const {
                 return Repeats ? Lanes::mul(Lanes::mul(s, inverse[q]), odds[q]) : s;
             }
@@ -116,6 +135,35 @@ struct General {
                 here.odds[q] = L::mul(W, r);
                 here.unknown[q] = L::mul(y, here.odds[q]);
             }
+            return here;
+        }
+    };
+};
+
+// Corners of the cube, z in {0, 1}, for the extension alone: a row goes its way where the player is known and both ways
+// where it is not. Below a disagreement with a known player nothing is reached, so repeats need no care.
+template <int Q>
+struct Corners {
+    static constexpr int n = Q;
+    const Walk& walk;
+    explicit Corners(const Walk& w) : walk(w) {}
+
+    template <bool Repeats>
+    struct Terms {
+        std::uint64_t known[Q];
+        Terms(const Corners& points, const Split& split) {
+            for (int q = 0; q < Q; ++q) known[q] = points.walk.known[q * points.walk.known_stride + split.player];
+        }
+        struct Here {
+            Lanes::Mask known[Q];
+            Lanes::Vec edge(int q, Lanes::Vec w, Lanes::Mask taken, Lanes::Mask) const {
+                return Lanes::choose(known[q], Lanes::keep(taken, Lanes::all(1)), w);
+            }
+            Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const { return Lanes::add_where(known[q], m, d); }
+        };
+        Here at(int lane) const {
+            Here here;
+            for (int q = 0; q < Q; ++q) here.known[q] = Lanes::mask(known[q], lane);
             return here;
         }
     };
@@ -152,15 +200,7 @@ struct Walker {
             const Step step = tree.steps[i];
             steps[step.code](*this, tree.splits[step.split], step.split);
         }
-        if (!Gradient) add_root();
-    }
-
-    // p of the edge to a child, for rows that go there (`taken`) and rows that do not; where the player repeats, a row
-    // that did not agree before knows nothing of it.
-    template <bool Repeats>
-    LG_INLINE Vec edge(Vec tau, Vec stay, Vec share, Mask taken, Mask agreed) {
-        if constexpr (Repeats) return L::add_where(L::both(taken, agreed), L::choose(agreed, stay, share), tau);
-        return L::add_where(taken, stay, tau);
+        if (!Gradient || walk.extension != nullptr) add_root();
     }
 
     // The rows that take an edge, and those that agreed with the path above it, read a vector at a time.
@@ -196,7 +236,7 @@ struct Walker {
             const auto& here = terms.at(lane);
             const Mask taken = ways.goes(lane), agreed = ways.agrees(lane);
             for (int q = 0; q < Q; ++q) {
-                const Vec p = edge<Repeats>(here.tau[q], here.stay(share, q), share, taken, agreed);
+                const Vec p = here.edge(q, share, taken, agreed);
                 L::store(s + q * lanes + lane, L::mul(L::load(s_parent + q * lanes + lane), p));
             }
         }
@@ -238,7 +278,7 @@ struct Walker {
         Vec A(const Here& here, Vec d, const double* results, int q) const {
             if constexpr (kind == Kind::branch) return L::load(results);
             if constexpr (kind == Kind::leaf) return mean;
-            return L::fma(here.tau[q], d, mean);
+            return here.twig(q, d, mean);
         }
     };
 
@@ -285,21 +325,19 @@ struct Walker {
                 Vec change = L::zero(), sum_a = L::zero(), sum_b = L::zero();
                 for (int q = 0; q < Q; ++q) {
                     const std::int64_t at = static_cast<std::int64_t>(q) * lanes + lane;
-                    const Vec p_a = edge<Repeats>(here.tau[q], here.stay(w_a, q), w_a, to_first, agreed);
+                    const Vec p_a = here.edge(q, w_a, to_first, agreed);
                     const Vec A_b = b.A(here_b, d_b, from_b + at, q);
                     const Vec D = L::sub(a.A(here_a, d_a, out + at, q), A_b);
                     L::store(out + at, L::fma(p_a, D, A_b));
                     if constexpr (Gradient) {
                         Vec s = L::load(s_stored + at);
-                        if constexpr (passing)
-                            s = L::mul(s, edge<ParentRepeats>(above.tau[q], above.stay(parent_share, q), parent_share,
-                                                              came, came_agreed));
+                        if constexpr (passing) s = L::mul(s, above.edge(q, parent_share, came, came_agreed));
                         change = L::fma(here.weigh(q, s), D, change);
                         if constexpr (first_kind == Kind::twig)
                             sum_a =
                                 TwigRepeats ? L::add(sum_a, here_a.weigh(q, L::mul(s, p_a))) : L::fma(s, p_a, sum_a);
                         if constexpr (second_kind == Kind::twig) {
-                            const Vec p_b = edge<Repeats>(here.tau[q], here.stay(w_b, q), w_b, to_second, agreed);
+                            const Vec p_b = here.edge(q, w_b, to_second, agreed);
                             sum_b =
                                 TwigRepeats ? L::add(sum_b, here_b.weigh(q, L::mul(s, p_b))) : L::fma(s, p_b, sum_b);
                         }
@@ -324,12 +362,14 @@ struct Walker {
     LG_INLINE void add(double* phi, Vec x, Vec y) { L::store(phi, L::fma(x, y, L::load(phi))); }
 
     void add_root() const {
-        for (int k = 0; k < tree.outputs; ++k)
-            for (int q = 0; q < Q; ++q)
+        for (int q = 0; q < Q; ++q)
+            for (int k = 0; k < tree.outputs; ++k)
                 for (int lane = 0; lane < lanes; lane += L::width) {
-                    double* F = walk.extension + (tree.first_output + k) * lanes + lane;
+                    double* F = walk.extension +
+                                (static_cast<std::int64_t>(q) * walk.game_outputs + tree.first_output + k) * lanes +
+                                lane;
                     const double* A = walk.waiting + k * level_size + q * lanes + lane;
-                    L::store(F, L::fma(L::all(walk.weights[q]), L::load(A), L::load(F)));
+                    L::store(F, L::add(L::load(F), L::load(A)));
                 }
     }
 
@@ -368,8 +408,15 @@ template <int Q>
 void walk_diagonal(const Walk& walk) {
     Walker<Diagonal<Q>, true>(walk).run();
 }
-void walk_general(const Walk& walk) { Walker<General<1>, true>(walk).run(); }
+template <int Q>
+void walk_general(const Walk& walk) {
+    Walker<General<Q>, true>(walk).run();
+}
 void walk_value(const Walk& walk) { Walker<General<1>, false>(walk).run(); }
+template <int Q>
+void walk_corners(const Walk& walk) {
+    Walker<Corners<Q>, false>(walk).run();
+}
 
 }  // namespace
 }  // namespace leafgrad

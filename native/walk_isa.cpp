@@ -17,8 +17,9 @@ const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA) = {
     Lanes::width,
     route,
     {walk_diagonal<1>, walk_diagonal<2>, walk_diagonal<3>, walk_diagonal<4>},
-    walk_general,
+    {walk_general<1>, walk_general<2>},
     walk_value,
+    {walk_corners<2>, walk_corners<4>},
 };
 
 }  // namespace leafgrad

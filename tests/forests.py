@@ -120,7 +120,7 @@ def _grow(rng: np.random.Generator, shape: Shape) -> _Tree:
         left, right = (tree.leaf(share * total, _leaf(rng, shape, width)) for share in shares)
         tree.left[node], tree.right[node], tree.feature[node] = left, right, j
         if shape.categorical and j % 2 == 0:
-            tree.sets[node] = [code for code in range(int(rng.integers(0, 70))) if rng.random() < 0.5] or [0]
+            tree.sets[node] = [code for code in range(int(rng.integers(0, 70))) if rng.random() < 0.5]
         else:
             tree.threshold[node] = _threshold(rng, shape)
         children = [left, right]

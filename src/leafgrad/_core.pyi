@@ -95,6 +95,25 @@ class Game:
     def extension(
         self, X: NDArray[Any], z: NDArray[np.float64], threads: int = 1, progress: _Progress = None
     ) -> NDArray[np.float64]: ...
+    def rank(
+        self,
+        X: NDArray[Any],
+        *,
+        steps: int,
+        rate: float,
+        adam: bool,
+        beta1: float,
+        beta2: float,
+        eps: float,
+        eps_inside: bool,
+        trace: bool,
+        threads: int = 1,
+        progress: _Progress = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]: ...
+    def greedy(self, X: NDArray[Any], *, threads: int = 1, progress: _Progress = None) -> NDArray[np.int32]: ...
+    def curves(
+        self, X: NDArray[Any], order: NDArray[np.int32], *, threads: int = 1, progress: _Progress = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 def isa() -> str: ...
 def available_isas() -> list[str]: ...

@@ -419,7 +419,7 @@ class Forest:
             right=_vector(right, np.int32, "right"),
             feature=features,
             threshold=_thresholds(
-                _vector(threshold, np.float64, "threshold"), split & (sets < 0), compare, width
+                _vector(threshold, np.float64, "threshold"), split & (sets < 0), compare, width, infinite
             ),
             flags=flags,
             category_set=sets,
@@ -463,7 +463,7 @@ def _vector(given: ArrayLike, dtype: Any, name: str) -> NDArray[Any]:
 
 
 def _thresholds(
-    given: NDArray[np.float64], numeric: NDArray[np.bool_], compare: str, width: np.dtype[Any]
+    given: NDArray[np.float64], numeric: NDArray[np.bool_], compare: str, width: np.dtype[Any], infinite: bool
 ) -> NDArray[np.float64]:
     """Every comparison as `x <= t` with t in the model's width, deciding exactly as the one given."""
     if compare not in ("<=", "<"):
@@ -481,6 +481,8 @@ def _thresholds(
         out = np.where(above, np.nextafter(single, np.float32(-np.inf)), single).astype(np.float64)
     elif compare == "<":
         out = np.nextafter(out, -np.inf)
+    if compare == "<" and infinite and (given[numeric] == -np.inf).any():
+        raise ModelFormatError("a split asks for x < -inf, which sends nothing left; leave such a split out")
     return np.where(numeric, out, 0.0)
 
 

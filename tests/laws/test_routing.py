@@ -67,9 +67,6 @@ def test_categories(listed: object, other_left: bool, missing_left: bool, isa: s
     check_categories(listed, other_left, missing_left, isa)
 
 
-@pytest.mark.xfail(
-    reason="-0.5 is code 0: the router reads a word of an empty set, which has none", strict=True
-)
 def test_no_categories_listed() -> None:
     for isa in _core.available_isas():
         check_categories([], True, False, isa)

@@ -37,7 +37,7 @@ def test_what_is_kept():
         1,
         2,
     )
-    np.testing.assert_allclose(forest.share, [1, 1 / 8, 7 / 8, 2 / 7, 5 / 7], rtol=1e-16)
+    np.testing.assert_array_equal(forest.share, [1, 1 / 8, 1 - 1 / 8, 2 / 7, 1 - 2 / 7])
     mean = (1 * 1 + 2 * 2 + 5 * 3) / 8
     np.testing.assert_allclose(forest.base, [10 + mean], rtol=1e-15)
     np.testing.assert_allclose(forest.value[:, 0], [0, 1 - mean, 0, 2 - mean, 3 - mean], rtol=1e-15)
@@ -77,6 +77,7 @@ def test_comparisons_are_kept_in_the_models_width():
         forest = build(threshold=[threshold, 0, 0.25, 0, 0], dtype=np.float32, compare=compare)
         assert forest.threshold[0] == kept, (compare, threshold)
     assert build(compare="<").threshold[0] == math.nextafter(0.5, 0)
+    build(compare="<", threshold=[-math.inf, 0, 0, 0, 0], infinite=False)
     wide = build(threshold=[1e300, 0, -1e300, 0, 0], dtype=np.float32)
     assert wide.threshold[0] == np.finfo(np.float32).max
     assert wide.threshold[2] == -math.inf
@@ -139,6 +140,7 @@ def test_a_product_of_shares_that_float64_cannot_carry_is_refused():
         ({"left": ["a"] * 5}, "left does not convert to int32"),
         ({"constant": math.nan}, "constant is nan; wanted finite numbers"),
         ({"feature_names": ["a"]}, "there are 1 feature_names for 2 features"),
+        ({"compare": "<", "threshold": [-math.inf, 0, 0, 0, 0]}, "x < -inf, which sends nothing left"),
         ({"categories_left": {9: [1]}}, "categories_left: node 9"),
         ({"categories_left": {0: [-1]}}, "categories_left: node 0"),
     ],
