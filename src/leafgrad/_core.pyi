@@ -1,12 +1,12 @@
 """The native core: arrays in, arrays out. See native/bindings.cpp."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-_Progress = Callable[[int], object] | None
+_Progress: TypeAlias = Callable[[int], object] | None
 
 class Forest:
     def __init__(
@@ -68,7 +68,9 @@ class Forest:
     @property
     def single(self) -> bool: ...
     def leaves(self, X: NDArray[Any], threads: int = 1, progress: _Progress = None) -> NDArray[np.int32]: ...
-    def predict(self, X: NDArray[Any], threads: int = 1, progress: _Progress = None) -> NDArray[np.float64]: ...
+    def predict(
+        self, X: NDArray[Any], threads: int = 1, progress: _Progress = None
+    ) -> NDArray[np.float64]: ...
 
 class Game:
     def __init__(
@@ -110,7 +112,9 @@ class Game:
         threads: int = 1,
         progress: _Progress = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]: ...
-    def greedy(self, X: NDArray[Any], *, threads: int = 1, progress: _Progress = None) -> NDArray[np.int32]: ...
+    def greedy(
+        self, X: NDArray[Any], *, threads: int = 1, progress: _Progress = None
+    ) -> NDArray[np.int32]: ...
     def curves(
         self, X: NDArray[Any], order: NDArray[np.int32], *, threads: int = 1, progress: _Progress = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

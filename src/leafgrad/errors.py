@@ -16,7 +16,7 @@ class ModelFormatError(LeafgradError):
 
 
 class UnsupportedModelError(LeafgradError):
-    """The model is not a sum of trees that can be explained exactly; the message names what to pass instead."""
+    """The model is no sum of trees that can be explained exactly; the message names what to pass instead."""
 
 
 class ModelMismatchError(LeafgradError):
