@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
@@ -146,6 +147,15 @@ def test_rows_too_large_for_float32_are_refused_as_the_model_refuses_them() -> N
         model.predict(rows)
     with pytest.raises(lg.InputError, match="beyond float32"):
         lg.load(model).predict(rows)
+
+
+def test_sparse_rows() -> None:
+    """An absent entry is a 0, to scikit-learn and here."""
+    X = scipy.sparse.csr_array(np.where(d.X < 0.6, 0, d.X))
+    for model in (RandomForestRegressor(**few), GradientBoostingRegressor(**few)):
+        forest = lg.load(model.fit(X, d.real))
+        assert np.all(np.abs(forest.predict(X) - model.predict(X)) <= EXACT * unit(forest))
+        assert np.array_equal(forest.predict(X), forest.predict(X.toarray()))
 
 
 # What the forest says of the model

@@ -43,7 +43,8 @@ def test_shares_are_those_of_the_rows(shape: Shape) -> None:
     inner = up >= 0
     with np.errstate(invalid="ignore", divide="ignore"):
         expected = np.where(count[up] > 0, count / count[up], 0.5)
-    assert np.array_equal(again.share[inner], expected[inner])
+    # The larger of two shares is what the smaller leaves of 1: one rounding from the quotient.
+    assert np.all(np.abs(again.share - expected)[inner] <= 2.0**-53)
     # The same model still: leaves are kept up to one rounding of leaf minus mean plus mean.
     assert np.array_equal(again.leaves(X), f.leaves(X))
     size = f.scale + np.abs(f.base) + np.abs(f.root_mean).sum()
