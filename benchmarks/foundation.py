@@ -180,7 +180,7 @@ def run(*, quick: bool) -> Report:
         report,
         "forest",
         quick,
-        100 if quick else 4_000,
+        100 if quick else 2_000,
         5 if quick else 20,
         {"avx512": "at least 200", "avx2": ""},
     )
