@@ -90,8 +90,14 @@ class Explanation:
         What was explained: all outputs, one, or one per row.
     groups : dict or None
         The groups of features that were one player.
-    trace, z, subset : ndarray or None
-        Set by optimisers that are asked for it.
+    trace : ndarray or None, `(n, T+1)` or `(n, T+1, K)`
+        From `rank(trace=True)`: the relaxed objective (F(z) - F(1-z)) / 2 at the start and after each step.
+    z, subset : ndarray or None, shaped like `values`
+        From `rank(trace=True)`: the last z, and whether it is above 1/2.
+    rate : ndarray or None, shaped like `base_values`
+        From `rank`: the learning rate, given or chosen.
+    chosen : int ndarray or None, shaped like `base_values`
+        From `best_of`: the number of the candidate that won.
 
     Examples
     --------
@@ -117,6 +123,8 @@ class Explanation:
     trace: Floats | None = None
     z: Floats | None = None
     subset: Array | None = None
+    rate: Floats | None = None
+    chosen: npt.NDArray[np.intp] | None = None
     source: Source
 
     def __post_init__(self) -> None:
@@ -300,6 +308,8 @@ class Explanation:
             trace=None if self.trace is None else cut(self.trace, by_feature=False),
             z=None if self.z is None else cut(self.z),
             subset=None if self.subset is None else cut(self.subset),
+            rate=None if self.rate is None else self.rate[rows],
+            chosen=None if self.chosen is None else self.chosen[rows],
             source=self.source.take(rows, features),
         )
 
@@ -325,6 +335,8 @@ class Explanation:
             trace=cut(self.trace),
             z=cut(self.z),
             subset=cut(self.subset),
+            rate=cut(self.rate),
+            chosen=cut(self.chosen),
         )
 
     def _output(self, label: Any) -> int:

@@ -18,7 +18,7 @@ from leafgrad.explanation import Explanation, Source
 from leafgrad.outputs import label_array
 
 VERSION = 1
-OPTIONAL = ("trace", "z", "subset")
+OPTIONAL = ("trace", "z", "subset", "rate", "chosen")
 
 
 def save(explanation: Explanation, path: str | os.PathLike[str]) -> None:

@@ -7,14 +7,14 @@ with the forest, so that explaining one row at a time costs little beside the wa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from leafgrad import encode, outputs
+from leafgrad import encode, forest_file, outputs
 from leafgrad import groups as grouping
 from leafgrad import threads as threading
 from leafgrad.forest import Forest
@@ -38,12 +38,13 @@ RULES = 16  # kept per game
 
 
 class Played:
-    """A game and the rules already laid out for it."""
+    """A game, which outputs of the forest it plays for, and the rules already laid out for it."""
 
-    __slots__ = ("_rules", "game")
+    __slots__ = ("_rules", "columns", "game")
 
-    def __init__(self, game: _core.Game) -> None:
+    def __init__(self, game: _core.Game, columns: npt.NDArray[np.int32]) -> None:
         self.game = game
+        self.columns = columns
         self._rules: dict[Value, Rule] = {}
 
     def rule(self, value: Value) -> Rule:
@@ -76,19 +77,33 @@ class Kept:
         self.players = grouping.resolve(forest)
         self.everything = outputs.everything(forest)
         self._most = min(GAMES, KEPT_NODES // max(1, len(forest.left)))
-        self._default = Played(forest.game())
+        self._default = Played(forest.game(), self.everything.columns)
         self._games: dict[Any, Played] = {}
 
-    def played(self, forest: Forest, players: Players, columns: npt.NDArray[np.int32]) -> Played:
-        """The game of these players and outputs."""
-        if players.of_feature is None and len(columns) == len(self.everything.columns):
+    def played(
+        self, forest: Forest, players: Players, columns: npt.NDArray[np.int32], *, negated: bool = False
+    ) -> Played:
+        """The game of these players and outputs, or of these outputs negated."""
+        of_feature = players.of_feature
+        if of_feature is None and len(columns) == len(self.everything.columns) and not negated:
             return self._default
-        key = (columns.tobytes(), None if players.of_feature is None else players.of_feature.tobytes())
+        key = (columns.tobytes(), None if of_feature is None else of_feature.tobytes(), negated)
         played = self._games.get(key)
         if played is None:
-            played = Played(forest.game(players.of_feature, columns))
+            source = _negative(forest) if negated else forest
+            played = Played(source.game(of_feature, columns), columns)
             self._games = _kept_with(self._games, key, played, self._most)
         return played
+
+
+def _negative(forest: Forest) -> Forest:
+    """The forest with every leaf's sign changed, which rounds nothing; without labels."""
+    meta, arrays = forest_file.pack(
+        forest.replace(feature_names=None, output_names=None, classes=None, categories=None)
+    )
+    for name in ("value", "root_mean"):
+        arrays[name] = 0.0 - arrays[name]
+    return forest_file.unpack(meta, arrays)
 
 
 def _kept_with(kept: dict[Any, Any], key: Any, value: Any, most: int) -> dict[Any, Any]:
@@ -108,14 +123,19 @@ class Plan:
     threads: int
     kept: Kept
 
-    def run(self, step: Step, tail: tuple[int, ...], lines: int, bar: Bar | None) -> Floats:
+    def run(
+        self, step: Step, tail: tuple[int, ...], lines: int, bar: Bar | None, *, alone: bool = False
+    ) -> Floats:
         """Call `step(played, block, at)` for each block and output; their results, `(lines, *tail[, K])`.
 
         `at` is where the block's rows stand in X, and where its results go. For one row (only) a step may
-        give any number of lines.
+        give any number of lines. A step gives `(m, *tail, k)` for the k outputs of its game.
+
+        Where the negated margin is meant, results are negated: they are linear in the game. For what is not,
+        `alone` gives each step a game of one output, and the game itself is the negated one.
         """
-        if self.selection.rows is not None:
-            return self._row_by_row(step, tail, lines, bar)
+        if alone or self.selection.rows is not None:
+            return self._one_by_one(step, tail, lines, bar, signed=alone)
         columns = self.selection.columns
         played = self.kept.played(self.forest, self.players, columns)
         out = None
@@ -136,22 +156,41 @@ class Plan:
         # 0 - x, not -x: no zero turns into -0.
         return np.subtract(0.0, out, out=out) if self.selection.negated else out
 
-    def _row_by_row(self, step: Step, tail: tuple[int, ...], lines: int, bar: Bar | None) -> Floats:
-        rowwise = self.selection.rows
-        assert rowwise is not None
-        out = np.empty((lines, *tail))
+    def _one_by_one(
+        self, step: Step, tail: tuple[int, ...], lines: int, bar: Bar | None, *, signed: bool
+    ) -> Floats:
+        """A game for each output; `signed`: and for each sign."""
+        rowwise, one = self.selection.rows, self.rows.n == 1
+        out = np.empty((lines, *tail) if self.selection.flat else (lines, *tail, len(self.selection.columns)))
         for start, block in self.rows.blocks():
-            column = rowwise.column[start : start + len(block)]
-            for k in np.unique(column).tolist():
-                own = np.flatnonzero(column == k)
-                played = self.kept.played(self.forest, self.players, np.array([k], dtype=np.int32))
+            for k, negated, own, column in self._wanted(start, len(block), signed=signed):
+                played = self.kept.played(
+                    self.forest, self.players, np.array([k], dtype=np.int32), negated=negated
+                )
                 part = step(played, block if len(own) == len(block) else block[own], start + own)
-                out[start + own if self.rows.n != 1 else slice(None)] = part[..., 0]
+                out[(slice(None) if one else start + own, ..., *column)] = part[..., 0]
                 if bar is not None:
                     bar.advance(len(own))
-        negated = rowwise.negated if self.rows.n != 1 else np.repeat(rowwise.negated, lines)
-        out[negated] = 0.0 - out[negated]
+        if rowwise is not None and not signed:
+            away = np.repeat(rowwise.negated, lines) if one else rowwise.negated
+            out[away] = 0.0 - out[away]
         return out
+
+    def _wanted(
+        self, start: int, n: int, *, signed: bool
+    ) -> Iterator[tuple[int, bool, npt.NDArray[np.intp], tuple[int, ...]]]:
+        """For n rows from `start`: output, is it negated, which of the rows, and its column of the result."""
+        rowwise = self.selection.rows
+        if rowwise is None:
+            for i, k in enumerate(self.selection.columns.tolist()):
+                yield k, signed and self.selection.negated, np.arange(n), () if self.selection.flat else (i,)
+            return
+        column, negated = rowwise.column[start : start + n], rowwise.negated[start : start + n] & signed
+        for k in np.unique(column).tolist():
+            for sign in (False, True):
+                own = np.flatnonzero((column == k) & (negated == sign))
+                if len(own):
+                    yield k, sign, own, ()
 
     def base(self, lines: int) -> Floats:
         """F where nothing is known, `(lines,)` or `(lines, K)`."""
