@@ -1,6 +1,7 @@
-"""`python -m benchmarks [suite ...] [--quick]`: measure, print, and write.
+"""`python -m benchmarks [name ...] [--quick]`: measure, print, and write.
 
-What is written: benchmarks/results/, and the tables of README.md.
+A suite measures speed: benchmarks/results/ and the tables of README.md. A study, run only when named,
+measures something else, on data that is not here: the tables of its page in docs/.
 """
 
 from __future__ import annotations
@@ -11,20 +12,28 @@ from pathlib import Path
 
 from benchmarks.report import replace_between
 
-SUITES = ("foundation",)
+SUITES = ("foundation", "ranker")
+STUDIES = ("spambase",)
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("suite", nargs="*", help=f"of {', '.join(SUITES)}; all, if none is named")
+    parser.add_argument("name", nargs="*", help=f"of {', '.join(SUITES + STUDIES)}; all suites if none")
     parser.add_argument("--quick", action="store_true", help="small models: tries the code, measures nothing")
+    parser.add_argument("--data", type=Path, help="folder with NAME.parquet, target last; else from OpenML")
     arguments = parser.parse_args()
-    if unknown := set(arguments.suite) - set(SUITES):
-        parser.error(f"no suite {', '.join(unknown)}")
+    if unknown := set(arguments.name) - {*SUITES, *STUDIES}:
+        parser.error(f"no suite or study {', '.join(unknown)}")
     here = Path(__file__).parent
-    for name in arguments.suite or SUITES:
-        suite = import_module(f"benchmarks.{name}")
-        report = suite.run(quick=arguments.quick)
+    for name in arguments.name or SUITES:
+        module = import_module(f"benchmarks.{name}")
+        if name in STUDIES:
+            page = module.page(data=arguments.data, quick=arguments.quick)
+            print(page)
+            if not arguments.quick:
+                replace_between(here.parent / "docs" / f"{name}.md", name, page)
+            continue
+        report = module.run(quick=arguments.quick)
         print(report.markdown())
         if not arguments.quick:
             report.write(here / "results", name)
-            replace_between(here.parent / "README.md", name, suite.summary(report))
+            replace_between(here.parent / "README.md", name, module.summary(report))

@@ -69,6 +69,18 @@ def deep_forest(trees: int = 100, features: int = 30, n: int = 20_000) -> Any:
     return _kept(f"forest-{trees}-{features}-{n}", train)
 
 
+@cache
+def tree(leaves: int = 2_000, features: int = 20, n: int = 20_000) -> Any:
+    """One tree for regression, grown best first to so many leaves."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    def train() -> Any:
+        X = rows(n, features)
+        return DecisionTreeRegressor(max_leaf_nodes=leaves, random_state=0).fit(X, target(X))
+
+    return _kept(f"tree-{leaves}-{features}-{n}", train)
+
+
 def first_trees(forest: Any, trees: int) -> Any:
     """The forest of its first trees alone."""
     part = copy.copy(forest)
