@@ -73,8 +73,9 @@ class Report:
 
 
 def replace_between(page: Path, name: str, text: str) -> None:
-    """Put `text` between the comments `<!-- name -->` and `<!-- /name -->` of a page."""
+    """Put `text` between the comments `<!-- name -->` and `<!-- /name -->`, where the page has them."""
     start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    before, _, rest = page.read_text().partition(start)
-    after = rest.partition(end)[2]
-    page.write_text(f"{before}{start}\n{text}\n{end}{after}")
+    before, found, rest = page.read_text().partition(start)
+    if found:
+        after = rest.partition(end)[2]
+        page.write_text(f"{before}{start}\n{text}\n{end}{after}")
