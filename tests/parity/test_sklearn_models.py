@@ -20,6 +20,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestRegressor,
+    VotingRegressor,
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -156,6 +157,20 @@ def test_sparse_rows() -> None:
         forest = lg.load(model.fit(X, d.real))
         assert np.all(np.abs(forest.predict(X) - model.predict(X)) <= EXACT * unit(forest))
         assert np.array_equal(forest.predict(X), forest.predict(X.toarray()))
+
+
+def test_thresholds_beyond_float32_beside_members_that_compare_in_it() -> None:
+    """Histogram boosting may put such thresholds; a tree refuses rows with such values."""
+    model = VotingRegressor(
+        [("tree", DecisionTreeRegressor(**r)), ("hist", HistGradientBoostingRegressor(**hist))]
+    )
+    model.fit(d.X, d.real)
+    for predictors in model.estimators_[1]._predictors:
+        nodes = predictors[0].nodes
+        nodes["num_threshold"][nodes["is_leaf"] == 0] = 1e300
+    forest = lg.load(model)
+    assert not forest.infinite
+    assert_same(forest, model, d.X)
 
 
 # What the forest says of the model

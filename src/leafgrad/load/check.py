@@ -71,8 +71,9 @@ def _asked(question: Callable[[Any], Any], forest: Forest, X: npt.NDArray[Any]) 
         with _quiet():
             return np.asarray(question(X)).reshape(len(X), -1)
     except ValueError as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
         raise _mismatch(
-            f"the live {forest.model_name} refuses rows that the loaded forest takes: {error}"
+            f"the live {forest.model_name} refuses rows that the loaded forest takes: {reason}"
         ) from error
 
 

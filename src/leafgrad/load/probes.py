@@ -63,7 +63,8 @@ def probe_rows(
     _lead(X, forest, low, high, allowed, codes, rng)
     _straddle(X, forest, splits, thresholds[splits], allowed, codes, rng)
     if not forest.infinite:
-        top = float(np.finfo(forest.dtype).max)
+        # Of float32 in any case: a float64 forest may be the mean of members that refuse what is larger.
+        top = float(np.finfo(np.float32).max)
         np.clip(X, -top, top, out=X)  # NaN stays
     return X
 
