@@ -11,9 +11,6 @@ std::size_t at(I i) {
     return static_cast<std::size_t>(i);
 }
 
-// A nonzero z below this is taken as 0: its reciprocal would overflow, and no result changes by more.
-constexpr double smallest_z = 1e-290;
-
 // The points a tree is walked at together. It may depend on nothing but the tree and the rule: a row's bits
 // must not change with the rows around it or the number of threads.
 std::int64_t points_together(std::int64_t n_points) {

@@ -55,7 +55,7 @@ struct Kernels {
     // out[i]: the rows that test i sends to the first child.
     void (*route)(const Block&, const Test*, std::int64_t n, const std::uint32_t* set_words, std::uint64_t* out);
     void (*diagonal[most_points])(const Walk&);  // by points, from 1: gradient at t_q (1, ..., 1)
-    void (*general[2])(const Walk&);             // by points, from 1: gradient at any z
+    void (*general[2])(const Walk&);             // gradient at any z; at z and at 1 - z
     void (*value)(const Walk&);                  // F at any z, one point
     void (*corners[2])(const Walk&);             // F at z in {0, 1}: two points, four
 };

@@ -20,7 +20,7 @@ Room room_of(const Game& game, std::int64_t walks) {
     const auto two = [](const Tree&) { return 2; };
     Room room = Room::of(game, true, two, [&](const Tree&) { return 2 * walks; });
     room.results = static_cast<std::int64_t>(game.used_players.size());
-    room.z = 2 * static_cast<std::int64_t>(game.used_players.size());
+    room.z = 2 * room.results;
     return room;
 }
 
@@ -68,7 +68,6 @@ private:
         if (gradients) {
             walk.n_points = 2;
             walk.weights = halves;
-            walk.z_stride = static_cast<std::int64_t>(players * lanes);
             walk.gradient = stage_.results.data();
             stage_.clear_results(static_cast<std::int64_t>(players));
             stage_.each_tree(pulse, [&](const Tree&) { kernels().general[1](walk); });
@@ -111,7 +110,8 @@ public:
     bool step(std::size_t from, std::size_t count, const double* g, double* z) {
         bool moved = false;
         for (std::size_t i = from; i < from + count; ++i) {
-            const double to = std::clamp(z[i] + how_.rate * direction(i, g[i]), 0.0, 1.0);
+            double to = std::min(z[i] + how_.rate * direction(i, g[i]), 1.0);
+            if (to < smallest_z) to = 0;
             moved |= to != z[i];
             z[i] = to;
         }

@@ -16,6 +16,9 @@
 
 namespace leafgrad {
 
+// A nonzero z below this is taken as 0: its reciprocal would overflow, and no result changes by more.
+inline constexpr double smallest_z = 1e-290;
+
 struct Run {
     int threads = 1;
     Poll poll;

@@ -90,23 +90,22 @@ struct Diagonal {
     };
 };
 
-// Every row, player and point its own z.
+// Every row and player its own z: the point z, and with Q = 2 also its mirror 1 - z.
 template <int Q>
 struct General {
     static constexpr int n = Q;
+    static_assert(Q <= 2);
     const Walk& walk;
     explicit General(const Walk& w) : walk(w) {}
 
     template <bool Repeats>
     struct Terms {
-        const double* z[Q];
+        const double* z;
         Lanes::Vec W;
-        Terms(const General& points, const Split& split) {
-            const Walk& walk = points.walk;
-            for (int q = 0; q < Q; ++q)
-                z[q] = walk.z + q * walk.z_stride + static_cast<std::int64_t>(split.player) * walk.lanes;
-            W = Lanes::all(split.earlier);
-        }
+        Terms(const General& points, const Split& split)
+            : z(points.walk.z + static_cast<std::int64_t>(split.player) * points.walk.lanes),
+              W(Lanes::all(split.earlier)) {}
+
         struct Here {
             Lanes::Vec tau[Q], unknown[Q], inverse[Q], odds[Q];
             Lanes::Vec edge(int q, Lanes::Vec w, Lanes::Mask taken, Lanes::Mask agreed) const {
@@ -121,19 +120,37 @@ struct General {
         Here at(int lane) const {
             using L = Lanes;
             Here here;
+            const auto one = L::all(1);
+            const auto known = L::load(z + lane), unknown = L::sub(one, known);
             for (int q = 0; q < Q; ++q) {
-                const auto one = L::all(1);
-                const auto zq = L::load(z[q] + lane), y = L::sub(one, zq);
-                here.tau[q] = zq;
-                here.unknown[q] = y;
-                if (!Repeats) continue;
-                const auto P = L::fma(y, W, zq);
-                const auto zero = L::is_zero(P);
-                const auto r = L::choose(zero, L::zero(), L::div(one, P));
-                here.tau[q] = L::choose(zero, one, L::mul(zq, r));
-                here.inverse[q] = r;
-                here.odds[q] = L::mul(W, r);
-                here.unknown[q] = L::mul(y, here.odds[q]);
+                here.tau[q] = q == 0 ? known : unknown;
+                here.unknown[q] = q == 0 ? unknown : known;
+            }
+            if constexpr (Repeats) {
+                L::Vec P[Q];
+                L::Mask zero[Q];
+                for (int q = 0; q < Q; ++q) {
+                    P[q] = L::fma(here.unknown[q], W, here.tau[q]);
+                    zero[q] = L::is_zero(P[q]);
+                    P[q] = L::choose(zero[q], one, P[q]);
+                }
+                L::Vec r[Q];
+                if constexpr (Q == 1) {
+                    r[0] = L::div(one, P[0]);
+                } else {
+                    // One division for both. The two P add up to 1 + W: their product is no smaller than half of each.
+                    const auto both = L::div(one, L::mul(P[0], P[1]));
+                    r[0] = L::mul(both, P[1]);
+                    r[1] = L::mul(both, P[0]);
+                }
+                for (int q = 0; q < Q; ++q) {
+                    // z = W = 0: the limit of tau is 1, and nothing is weighed.
+                    const auto odds = L::mul(W, r[q]);
+                    here.tau[q] = L::choose(zero[q], one, L::mul(here.tau[q], r[q]));
+                    here.inverse[q] = L::choose(zero[q], L::zero(), r[q]);
+                    here.odds[q] = odds;
+                    here.unknown[q] = L::mul(here.unknown[q], odds);
+                }
             }
             return here;
         }

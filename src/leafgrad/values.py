@@ -18,7 +18,6 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh_tridiagonal
 
 from leafgrad.errors import InputError
 
@@ -345,6 +344,8 @@ def _off_diagonal(alpha: float, beta: float, m: int) -> Floats:
 
 def _eigenvalues(entry: Floats) -> Floats:
     """The positive half of the spectrum, ascending."""
+    from scipy.linalg import eigh_tridiagonal  # here: importing leafgrad must not wait for scipy
+
     size = len(entry) + 1
     spectrum = np.asarray(eigh_tridiagonal(np.zeros(size), entry, eigvals_only=True), dtype=np.float64)
     return np.maximum(spectrum[size // 2 :], 0.0)
