@@ -5,6 +5,7 @@
 >>> lg.explain(forest, X).values  # doctest: +SKIP
 """
 
+from leafgrad.curves import Curves, curves
 from leafgrad.errors import (
     InputError,
     LeafgradError,
@@ -17,13 +18,18 @@ from leafgrad.explanation import Explanation
 from leafgrad.forest import Forest
 from leafgrad.game import extension, gradient, objective, predict_known
 from leafgrad.load import load
+from leafgrad.optimizers import Adam, GradientAscent
+from leafgrad.rank import best_of, greedy, rank
 from leafgrad.values import Banzhaf, BetaShapley, Semivalue, Shapley
 
 __all__ = [
+    "Adam",
     "Banzhaf",
     "BetaShapley",
+    "Curves",
     "Explanation",
     "Forest",
+    "GradientAscent",
     "InputError",
     "LeafgradError",
     "ModelFormatError",
@@ -32,12 +38,16 @@ __all__ = [
     "Shapley",
     "UnsupportedModelError",
     "__version__",
+    "best_of",
+    "curves",
     "explain",
     "extension",
     "gradient",
+    "greedy",
     "load",
     "objective",
     "predict_known",
+    "rank",
 ]
 
 
