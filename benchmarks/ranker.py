@@ -10,6 +10,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
+
 from benchmarks import models
 from benchmarks.report import Report
 from benchmarks.timing import in_turn, process
@@ -67,11 +69,16 @@ def _plain_seconds(size: tuple[int, int, int]) -> float:
     """Seconds of the plain loop for one row."""
     import leafgrad as lg
     from leafgrad.reference import ranker
+    from leafgrad.reference.paths import game
 
-    forest, x = lg.load(models.tree(*size)), models.rows(1, size[1], seed=7)[0]
+    forest, X = lg.load(models.tree(*size)), models.rows(1, size[1], seed=7)
+    plain = game(forest, X[0])
     start = time.process_time()
-    ranker.gradient_ascent(forest, x, rate=5.0, steps=100)
-    return time.process_time() - start
+    zeta = ranker.gradient_ascent(plain, rate=5.0, steps=100)
+    seconds = time.process_time() - start
+    same = lg.rank(forest, X, optimizer=lg.GradientAscent(rate=5.0, steps=100)).values[0]
+    np.testing.assert_allclose(zeta, same, rtol=0, atol=1e-9 * np.ptp(forest.value))
+    return seconds
 
 
 def run(*, quick: bool) -> Report:
