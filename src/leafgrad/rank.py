@@ -289,7 +289,7 @@ def _rates(prepared: Plan, optimizer: Optimizer) -> dict[int, float]:
     if unsettled:
         all_names = prepared.kept.everything.names
         of = "" if len(all_names) == 1 else f" of {', '.join(repr(all_names[k]) for k in unsettled)}"
-        cure = "lg.Adam()" if isinstance(optimizer, GradientAscent) else "another beta1 or beta2"
+        cure = "lg.Adam()" if isinstance(optimizer, GradientAscent) else "other settings of lg.Adam"
         if isinstance(optimizer, GradientAscent) and optimizer.scale is None:
             cure = f'lg.GradientAscent(rate="auto", scale="range") or {cure}'
         warnings.warn(
@@ -405,8 +405,8 @@ def _check_by(by: object) -> None:
 def _candidates(candidates: Any) -> list[Value | Explanation]:
     if isinstance(candidates, str | Explanation | Value) or not isinstance(candidates, Iterable):
         raise InputError(
-            f"candidates is {candidates if isinstance(candidates, str) else type(candidates).__name__!r}; "
-            'pass a list of values, their names or explanations, such as ["shapley", "beta:4,1"]'
+            f"candidates is {candidates!r}, not a list of candidates; pass values, their names or "
+            'explanations, such as ["shapley", "beta:4,1"]'
         )
     listed = [
         candidate if isinstance(candidate, Explanation) else values.parse(candidate)

@@ -29,7 +29,9 @@ def test_names_tell_the_settings(optimizer, name):
 
 
 def test_numbers_of_any_make_are_plain_ones_after():
-    optimizer = lg.Adam(np.float32(0.5), np.int16(3), beta1=0, beta2=np.float64(0.5), eps=1, eps_inside=np.True_)
+    optimizer = lg.Adam(
+        np.float32(0.5), np.int16(3), beta1=0, beta2=np.float64(0.5), eps=1, eps_inside=np.True_
+    )
     assert [type(value) for value in vars(optimizer).values()] == [float, int, float, float, float, bool]
     assert optimizer == lg.Adam(0.5, 3, beta1=0.0, beta2=0.5, eps=1.0)
     assert type(lg.GradientAscent(1).rate) is float
