@@ -1,4 +1,4 @@
-"""Examples are promises: every docstring's and README.md's are run, against the installed package."""
+"""Examples are promises: those of every docstring, README.md and docs/ are run, on the installed package."""
 
 import doctest
 import importlib
@@ -38,8 +38,15 @@ def test_public_functions_show_an_example() -> None:
     assert without == []
 
 
-def test_readme_examples() -> None:
-    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False, optionflags=OPTIONS)
+PAGES = [
+    ROOT / "README.md",
+    *(page for page in sorted(ROOT.glob("docs/**/*.md")) if ">>>" in page.read_text()),
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_of_pages(page: Path) -> None:
+    result = doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS)
     assert result.attempted > 0
     assert result.failed == 0
 
