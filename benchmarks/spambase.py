@@ -28,6 +28,7 @@ RESAMPLES = 10_000
 PARAMETERS = ((16, 1), (8, 1), (4, 1), (2, 1), (1, 1), (1, 2), (1, 4), (1, 8), (1, 16))
 RANKERS = ("GA (100, 5)", "ADAM (100, 5)", "ADAM (10, 5)")
 COMPARED = RANKERS[:2]
+CHOSEN: dict[str, Any] = {"Beta-Insertion": "insertion", "Beta-Deletion": "deletion", "Beta-Joint": "joint"}
 CLASSES = ("predicted class", "other class")
 
 # The paper's models: score on the test part, leaves, nodes.
@@ -139,9 +140,8 @@ def _scores(model: Any, X: Floats, which: str) -> dict[str, Scores]:
     rankings["greedy"] = lg.greedy(forest, X, output=output)
     rankings["Banzhaf"] = lg.explain(forest, X, lg.Banzhaf(), output=output)
     rankings |= {name: lg.explain(forest, X, value, output=output) for name, value in betas.items()}
-    for by in ("insertion", "deletion", "joint"):
-        best = lg.best_of(forest, X, list(betas.values()), by=by, output=output, link=link)
-        rankings[f"Beta-{by.capitalize()}"] = best
+    for name, by in CHOSEN.items():
+        rankings[name] = lg.best_of(forest, X, list(betas.values()), by=by, output=output, link=link)
     curves = {name: lg.curves(forest, X, ranking, link=link) for name, ranking in rankings.items()}
     return {name: Scores(c.insertion_score, c.deletion_score) for name, c in curves.items()}
 
@@ -165,31 +165,34 @@ def table(found: Mapping[str, Mapping[str, Scores]]) -> str:
 
 
 def comparison(found: Mapping[tuple[str, str], Mapping[str, Scores]]) -> str:
-    """The compared rankers against the rival of the best mean, as gains: more is better in every cell."""
+    """The compared rankers against the rivals of the best means, as gains: more is better in every cell."""
     gains_of = " | ".join(f"gain of {name}" for name in COMPARED)
     lines = [
-        f"| model, class | measure | best rival | its mean | {gains_of} |",
-        "|---|---|---|---:|" + "---:|" * len(COMPARED),
+        f"| model, class | measure | best rival | {gains_of} |",
+        "|---|---|---|" + "---:|" * len(COMPARED),
     ]
     for (model, which), scores in found.items():
         for measure, more in MEASURES.items():
-            rival = best_rival({name: x.measure(measure).mean() for name, x in scores.items()}, more=more)
-            theirs = scores[rival].measure(measure)
-            gains = []
-            for name in COMPARED:
-                own = scores[name].measure(measure)
-                gain = own - theirs if more else theirs - own
-                low, high = interval(gain)
-                gains.append(f"{gain.mean():+.4f} [{low:+.4f}, {high:+.4f}]")
-            cells = (f"{model}, {which}", measure, rival, f"{theirs.mean():.4f}", *gains)
-            lines.append(f"| {' | '.join(cells)} |")
+            for rival in rivals({name: x.measure(measure).mean() for name, x in scores.items()}, more=more):
+                theirs = scores[rival].measure(measure)
+                gains = []
+                for name in COMPARED:
+                    own = scores[name].measure(measure)
+                    gain = own - theirs if more else theirs - own
+                    low, high = interval(gain)
+                    text = f"{gain.mean():+.4f} [{low:+.4f}, {high:+.4f}]"
+                    gains.append(f"**{text}**" if low > 0 else text)
+                cells = (f"{model}, {which}", measure, f"{rival}: {theirs.mean():.4f}", *gains)
+                lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def best_rival(means: Mapping[str, float], *, more: bool) -> str:
-    """The name with the best mean that is none of the rankers."""
-    rivals = {name: mean for name, mean in means.items() if name not in RANKERS}
-    return (max if more else min)(rivals, key=lambda name: rivals[name])
+def rivals(means: Mapping[str, float], *, more: bool) -> list[str]:
+    """The best of the methods that are one ranking each, and the best of those that choose row by row."""
+    best = max if more else min
+    alone = [name for name in means if name not in (*RANKERS, *CHOSEN)]
+    chosen = [name for name in means if name in CHOSEN]
+    return [best(names, key=lambda name: means[name]) for names in (alone, chosen) if names]
 
 
 def interval(differences: Floats) -> tuple[float, float]:

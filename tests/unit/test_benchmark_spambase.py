@@ -23,10 +23,11 @@ def test_the_other_class_is_the_papers_offset_further(
     np.testing.assert_array_equal(spambase.other_class(labels, labels), np.roll(labels, -offset))
 
 
-def test_a_ranker_is_no_rival(spambase: ModuleType) -> None:
+def test_rivals_are_the_best_alone_and_the_best_chosen_by_row(spambase: ModuleType) -> None:
     means = {"GA (100, 5)": 1.0, "ADAM (10, 5)": 0.0, "greedy": 0.7, "Banzhaf": 0.3}
-    assert spambase.best_rival(means, more=True) == "greedy"
-    assert spambase.best_rival(means, more=False) == "Banzhaf"
+    means |= {"Beta-Joint": 0.4, "Beta-Insertion": 0.8}
+    assert spambase.rivals(means, more=True) == ["greedy", "Beta-Insertion"]
+    assert spambase.rivals(means, more=False) == ["Banzhaf", "Beta-Joint"]
 
 
 def test_the_interval_is_that_of_a_mean(spambase: ModuleType) -> None:
@@ -47,5 +48,5 @@ def test_the_best_of_a_column_is_bold_and_less_deletion_is_a_gain(spambase: Modu
     assert lines[2] == "| GA (100, 5) | **0.9000** | **0.1000** |"
     assert lines[4] == "| greedy | 0.8000 | 0.3000 |"
     deletion = spambase.comparison({("tree", "one"): found}).splitlines()[3]
-    gains = "+0.2000 [+0.2000, +0.2000] | -0.1000 [-0.1000, -0.1000]"
-    assert deletion == f"| tree, one | Del | greedy | 0.3000 | {gains} |"
+    gains = "**+0.2000 [+0.2000, +0.2000]** | -0.1000 [-0.1000, -0.1000]"
+    assert deletion == f"| tree, one | Del | greedy: 0.3000 | {gains} |"
