@@ -145,21 +145,25 @@ BITS = forests.Shape(
 )
 
 
-def test_a_rows_bits_hang_on_nothing_but_the_row() -> None:
+@pytest.mark.parametrize("link", [None, "model"])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("own", [False, True], ids=["one ranking", "a ranking per output"])
+def test_a_rows_bits_hang_on_nothing_but_the_row(n_outputs: int, own: bool, link: Any) -> None:
     rng = np.random.default_rng(5)
-    forest = forests.forest(rng, BITS)
-    X, order = forests.rows(rng, forest, 1001), orders(rng, 1001, 8)
-    whole = lg.curves(forest, X, order, threads=1)
-    shuffled = rng.permutation(1001)
+    shape = BITS.but(n_outputs=n_outputs, vector=True)
+    forest = forests.forest(rng, shape, link="softmax" if n_outputs > 1 else "sigmoid")
+    X, order = forests.rows(rng, forest, 301), orders(rng, 301, 8, *[n_outputs] * (own and n_outputs > 1))
+    whole = lg.curves(forest, X, order, link=link, threads=1)
+    shuffled = rng.permutation(301)
     parts = [
-        (slice(None), lg.curves(forest, X, order, threads=2)),
-        (slice(None), lg.curves(forest, X, order, threads=7)),
-        (shuffled, lg.curves(forest, X[shuffled], order[shuffled])),
-        *(
-            (slice(i, i + m), lg.curves(forest, X[i : i + m], order[i : i + m]))
-            for i, m in ((0, 100), (13, 65), (7, 1))
-        ),
+        (slice(None), lg.curves(forest, X, order, link=link, threads=2)),
+        (slice(None), lg.curves(forest, X, order, link=link, threads=7)),
+        (shuffled, lg.curves(forest, X[shuffled], order[shuffled], link=link)),
+        (slice(20, 40), whole[20:40]),
     ]
+    for begin, end in ((0, 100), (13, 78), (7, 8), (298, 301)):
+        part = lg.curves(forest, X[begin:end], order[begin:end], link=link)
+        parts.append((slice(begin, end), part))
     for at, part in parts:
         for name in ("insertion", "deletion", "joint", "insertion_score", "deletion_score", "joint_score"):
             np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[at], err_msg=name)

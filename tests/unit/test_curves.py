@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 import forests
 import leafgrad as lg
 from leafgrad.errors import InputError, UnsupportedModelError
+from leafgrad.progress import Bar
 from leafgrad.reference.best_subset import best_subset
 
 RNG = np.random.default_rng(21)
@@ -276,6 +277,25 @@ def test_wrong_arguments():
         lg.curves(FOREST, X, ORDER, progress="yes")
     with pytest.raises(InputError, match="X has shape"):
         lg.curves(FOREST, X[:, :4], ORDER)
+
+
+@pytest.mark.parametrize(("order", "rows"), [(ORDER, 12), (np.stack([ORDER] * 3, axis=2), 36)])
+def test_progress_counts_the_rows_of_every_ranking(order, rows, monkeypatch):
+    bars = []
+
+    class Counted(Bar):
+        def __init__(self, *given):
+            super().__init__(*given)
+            self.done = 0
+            bars.append(self)
+
+        def advance(self, rows):
+            self.done += rows
+
+    monkeypatch.setattr("leafgrad.progress.Bar", Counted)
+    shown = lg.curves(THREE, X, order, progress=True)
+    assert [(bar.total, bar.done) for bar in bars] == [(rows, rows)]
+    assert_same(shown, lg.curves(THREE, X, order, progress=False))
 
 
 # Ties, unused features, trees without a split
