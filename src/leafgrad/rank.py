@@ -74,6 +74,11 @@ def rank(
     UserWarning
         Where `rate="auto"` finds no rate at which the objective rises and settles.
 
+    Notes
+    -----
+    z may start on a saddle of the objective, as between two features that count the same to the last bit.
+    There each step multiplies roundings, and after many of them such features may score differently.
+
     Examples
     --------
     >>> import leafgrad as lg

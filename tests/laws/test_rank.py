@@ -313,9 +313,10 @@ def test_monotonicity(shape: forests.Shape, seed: int) -> None:
             assert (sign * lg.rank(forest, X, optimizer=optimizer).values[:, 0] >= 0).all()
 
 
-@settings(max_examples=40, deadline=None)
-@given(small.filter(lambda shape: shape.n_features > 1 and not shape.categorical), forests.seeds)
-def test_equal_treatment(shape: forests.Shape, seed: int) -> None:
+twins = small.filter(lambda shape: shape.n_features > 1 and not shape.categorical)
+
+
+def with_twins(shape: forests.Shape, seed: int) -> tuple[lg.Forest, np.ndarray]:
     """U(S + i) = U(S + j) for all S: trees and the same with i and j exchanged, where x has them equal."""
     rng = np.random.default_rng(seed)
     arrays = forests.arrays(rng, shape)
@@ -330,9 +331,33 @@ def test_equal_treatment(shape: forests.Shape, seed: int) -> None:
     forest = lg.Forest.from_arrays(**joined, n_features=shape.n_features, dtype=arrays["dtype"])
     X = forests.rows(rng, forest, 4)
     X[:, 1] = X[:, 0]
+    return forest, X
+
+
+@settings(max_examples=40, deadline=None)
+@given(twins, forests.seeds)
+def test_equal_treatment(shape: forests.Shape, seed: int) -> None:
+    """Four steps: at a saddle each one multiplies a rounding by up to 1 + rate x curvature."""
+    forest, X = with_twins(shape, seed)
+    unit = forests.unit(forest)[0]
     for optimizer in LAWFUL:
-        zeta = lg.rank(forest, X, optimizer=optimizer).values
-        assert abs(zeta[:, 0] - zeta[:, 1]).max() <= 2 * ZETA * forests.unit(forest)[0]
+        few = replaced(optimizer, steps=4)
+        if isinstance(few, lg.Adam):  # whose slope is rate / sqrt(eps) where gradients are small
+            few = replaced(few, eps=1e-2)
+        zeta = lg.rank(forest, X, optimizer=few).values
+        assert abs(zeta[:, 0] - zeta[:, 1]).max() <= ZETA * unit
+
+
+@settings(max_examples=8, deadline=None)
+@given(twins, forests.seeds)
+def test_equal_treatment_over_many_steps_in_sixty_digits(shape: forests.Shape, seed: int) -> None:
+    """The algorithms' own law, with digits enough that no saddle shows."""
+    forest, X = with_twins(shape.but(depth=min(shape.depth, 4)), seed)
+    game = paths.game(forest, X[0])
+    with mpmath.workdps(DIGITS):
+        for optimizer in LAWFUL:
+            zeta = ranker.climb(game, optimizer, number=mpmath.mpf).zeta
+            assert abs(zeta[0] - zeta[1]) <= 1e-25 * forests.unit(forest)[0]
 
 
 @settings(max_examples=40, deadline=None)
