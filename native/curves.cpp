@@ -32,7 +32,7 @@ void curves(const Game& game, const Rows& rows, const std::int32_t* order, doubl
             const auto lanes = at(walk.lanes);
 
             // known[2 c] and known[2 c + 1]: who is known in insertion and in deletion with c used players at the top.
-            std::vector<std::uint64_t> known(2 * at(n_tops) * used, 0);
+            std::vector<std::uint64_t> known(2 * at(n_tops) * used * mask_words, 0);
             std::vector<std::int32_t> tops(at(count) * (n_players + 1), 0);  // used players among the first j
             for (std::size_t i = 0; i < at(count); ++i) {
                 const std::int32_t* ranking = order + (at(begin) + i) * n_players;
@@ -40,21 +40,24 @@ void curves(const Game& game, const Rows& rows, const std::int32_t* order, doubl
                 for (std::size_t j = 0; j < n_players; ++j) {
                     const std::int32_t slot = game.player_slot[at(ranking[j])];
                     top[j + 1] = top[j] + (slot >= 0);
-                    if (slot >= 0) known[2 * at(top[j + 1]) * used + at(slot)] |= std::uint64_t{1} << i;
+                    if (slot >= 0)
+                        known[(2 * at(top[j + 1]) * used + at(slot)) * mask_words + i / 64] |= std::uint64_t{1}
+                                                                                               << (i % 64);
                 }
             }
+            const std::size_t words = used * mask_words;
             for (std::size_t c = 0; c < at(n_tops); ++c)
-                for (std::size_t slot = 0; slot < used; ++slot) {
-                    std::uint64_t* word = known.data() + 2 * c * used + slot;
-                    if (c > 0) word[0] |= word[-2 * static_cast<std::ptrdiff_t>(used)];
-                    word[used] = ~word[0];
+                for (std::size_t i = 0; i < words; ++i) {
+                    std::uint64_t* word = known.data() + 2 * c * words + i;
+                    if (c > 0) word[0] |= word[-2 * static_cast<std::ptrdiff_t>(words)];
+                    word[words] = ~word[0];
                 }
 
             walk.known_stride = static_cast<std::int64_t>(used);
             stage.each_tree(pulse, [&](const Tree&) {
                 for (std::int64_t q = 0; q < 2 * n_tops; q += walk.n_points) {
                     walk.n_points = 2 * n_tops - q >= 4 ? 4 : 2;
-                    walk.known = known.data() + at(q) * used;
+                    walk.known = known.data() + at(q) * words;
                     walk.extension = stage.results.data() + at(q) * K * lanes;
                     kernels().corners[walk.n_points == 4](walk);
                     pulse();

@@ -8,13 +8,14 @@
 
 namespace leafgrad {
 
-inline constexpr int most_lanes = 64;  // rows walked together at the most; a mask is one word
-inline constexpr int most_points = 4;  // points walked together at the most
+inline constexpr int most_lanes = 128;              // rows walked together at the most
+inline constexpr int mask_words = most_lanes / 64;  // of a mask of lanes, bit i % 64 of word i / 64 for lane i
+inline constexpr int most_points = 4;               // points walked together at the most
 
-// Up to 64 rows, feature by feature: column j begins at columns + 64 j, in the model's own width.
+// Up to `most_lanes` rows, feature by feature: column j begins at columns + most_lanes j, in the model's own width.
 struct Block {
     const void* columns;
-    const std::uint64_t* missing;  // per feature, bit i: row i is NaN
+    const std::uint64_t* missing;  // per feature a mask: the rows that are NaN
     bool single;                   // float32, else float64
     int lanes;                     // a multiple of 16
 };
@@ -34,7 +35,7 @@ struct Walk {
     TreeView tree;
     const std::uint64_t* first;   // per split: the rows that go to the first child
     const std::uint64_t* agreed;  // per split: the rows that went the path's way at its player's earlier splits
-    int lanes;                    // a multiple of the kernels' width, at most 64
+    int lanes;                    // a multiple of the kernels' width
     int n_points;
     const double* weights;       // per point: what s starts from
     const double* t;             // diagonal walks: the points are t_q (1, ..., 1)
@@ -52,7 +53,7 @@ struct Walk {
 struct Kernels {
     const char* name;
     int width;  // lanes of one vector
-    // out[i]: the rows that test i sends to the first child.
+    // out: per test a mask, the rows that it sends to the first child.
     void (*route)(const Block&, const Test*, std::int64_t n, const std::uint32_t* set_words, std::uint64_t* out);
     void (*diagonal[most_points])(const Walk&);  // by points, from 1: gradient at t_q (1, ..., 1)
     void (*general[2])(const Walk&);             // gradient at any z; at z and at 1 - z

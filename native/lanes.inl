@@ -30,9 +30,8 @@ struct Lanes {
     LG_INLINE Vec mul(Vec a, Vec b) { return _mm512_mul_pd(a, b); }
     LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_pd(a, b, c); }
     LG_INLINE Vec div(Vec a, Vec b) { return _mm512_div_pd(a, b); }
-    // Of the lanes that begin at `lane`, a multiple of the width.
-    LG_INLINE Mask mask(std::uint64_t word, int lane) { return static_cast<Mask>(word >> lane); }
-    LG_INLINE Mask both(Mask a, Mask b) { return static_cast<Mask>(a & b); }
+    // Of the lanes that begin at `lane`, a multiple of the width: a byte of the words.
+    LG_INLINE Mask mask(const std::uint64_t* words, int lane) { return reinterpret_cast<const Mask*>(words)[lane / 8]; }
     LG_INLINE Mask is_zero(Vec a) { return _mm512_cmp_pd_mask(a, zero(), _CMP_EQ_OQ); }
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return _mm512_mask_blend_pd(m, no, yes); }
     LG_INLINE Vec keep(Mask m, Vec a) { return _mm512_maskz_mov_pd(m, a); }
@@ -67,11 +66,10 @@ struct Lanes {
     LG_INLINE Vec mul(Vec a, Vec b) { return _mm256_mul_pd(a, b); }
     LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_pd(a, b, c); }
     LG_INLINE Vec div(Vec a, Vec b) { return _mm256_div_pd(a, b); }
-    LG_INLINE Mask mask(std::uint64_t word, int lane) {
+    LG_INLINE Mask mask(const std::uint64_t* words, int lane) {
         return _mm256_castsi256_pd(
-            _mm256_load_si256(reinterpret_cast<const __m256i*>(nibble_masks[(word >> lane) & 15])));
+            _mm256_load_si256(reinterpret_cast<const __m256i*>(nibble_masks[(words[lane / 64] >> (lane % 64)) & 15])));
     }
-    LG_INLINE Mask both(Mask a, Mask b) { return _mm256_and_pd(a, b); }
     LG_INLINE Mask is_zero(Vec a) { return _mm256_cmp_pd(a, zero(), _CMP_EQ_OQ); }
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return _mm256_blendv_pd(no, yes, m); }
     LG_INLINE Vec keep(Mask m, Vec a) { return _mm256_and_pd(m, a); }
@@ -103,9 +101,8 @@ struct Lanes {
     LG_INLINE Vec mul(Vec a, Vec b) { return a * b; }
     LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
     LG_INLINE Vec div(Vec a, Vec b) { return a / b; }
-    LG_INLINE Mask both(Mask a, Mask b) { return a & b; }
-    LG_INLINE Mask mask(std::uint64_t word, int lane) {
-        const auto bits = static_cast<std::int64_t>(word >> lane);
+    LG_INLINE Mask mask(const std::uint64_t* words, int lane) {
+        const auto bits = static_cast<std::int64_t>(words[lane / 64] >> (lane % 64));
         return Mask{-(bits & 1), -((bits >> 1) & 1)};
     }
     LG_INLINE Mask is_zero(Vec a) { return (Mask)(a == zero()); }

@@ -14,6 +14,8 @@ std::size_t at(I i) {
     return static_cast<std::size_t>(i);
 }
 
+constexpr int rows_a_word = 64;
+
 struct Visit {
     std::int64_t node;
     std::uint64_t rows;  // of the block, that reach it
@@ -33,8 +35,9 @@ void drop(const Forest& forest, std::int64_t tree, const Block& block, std::uint
             continue;
         }
         const Test test = forest.test(here.node);
-        std::uint64_t left = 0;
-        kernels().route(block, &test, 1, forest.set_words.data(), &left);
+        std::uint64_t mask[mask_words] = {};
+        kernels().route(block, &test, 1, forest.set_words.data(), mask);
+        const std::uint64_t left = mask[0];
         if (here.rows & ~left) stack.push_back({root + forest.right[at(here.node)], here.rows & ~left});
         if (here.rows & left) stack.push_back({root + forest.left[at(here.node)], here.rows & left});
     }
@@ -48,7 +51,7 @@ void each_row(std::uint64_t rows, F f) {
 // on_leaf(tree, node, first row of the block, rows) over all blocks and trees.
 template <class OnLeaf>
 void drop_all(const Forest& forest, const Rows& rows, int threads, const Poll& poll, OnLeaf on_leaf) {
-    const std::int64_t n_blocks = (rows.n + most_lanes - 1) / most_lanes;
+    const std::int64_t n_blocks = (rows.n + rows_a_word - 1) / rows_a_word;
     if (n_blocks < 4) threads = 1;
     std::vector<std::unique_ptr<BlockBuffer>> buffers(at(std::max(threads, 1)));
     parallel(
@@ -56,12 +59,12 @@ void drop_all(const Forest& forest, const Rows& rows, int threads, const Poll& p
         [&](std::int64_t item, int worker, Pulse& pulse) {
             auto& buffer = buffers[at(worker)];
             if (!buffer) buffer = std::make_unique<BlockBuffer>(forest);
-            const std::int64_t begin = item * most_lanes;
-            const auto count = static_cast<int>(std::min<std::int64_t>(most_lanes, rows.n - begin));
-            std::array<std::int64_t, most_lanes> which;
+            const std::int64_t begin = item * rows_a_word;
+            const auto count = static_cast<int>(std::min<std::int64_t>(rows_a_word, rows.n - begin));
+            std::array<std::int64_t, rows_a_word> which;
             std::iota(which.begin(), which.end(), begin);
             const Block block = buffer->fill(rows, std::span(which).first(static_cast<std::size_t>(count)));
-            const std::uint64_t all = ~std::uint64_t{0} >> (most_lanes - count);
+            const std::uint64_t all = ~std::uint64_t{0} >> (rows_a_word - count);
             std::vector<Visit> stack;
             for (std::int64_t tree = 0; tree < forest.n_trees(); ++tree) {
                 pulse();

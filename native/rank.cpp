@@ -181,39 +181,49 @@ void greedy(const Game& game, const Rows& rows, std::int32_t* order, const Run& 
     const auto used = game.used_players.size();
     const Room room = room_of(game, static_cast<std::int64_t>(used));
     const std::int64_t lanes = room.lanes();
+    // What is equal comes out equal but for roundings, and then the lowest number counts.
+    double tie = 0;
+    for (const Tree& tree : game.trees) {
+        const auto [least, most] = std::minmax_element(tree.leaves.begin(), tree.leaves.end());
+        tie += 1e-14 * (*most - *least);
+    }
     std::vector<std::int32_t> unused;
     for (std::int32_t player = 0; player < game.n_players; ++player)
         if (game.player_slot[at(player)] < 0) unused.push_back(player);
 
-    each_block(game, rows.n, rows_a_block, room, run,
-               [&](Stage& stage, std::int64_t begin, std::int64_t count, Pulse& pulse) {
-                   Ascent ascent(stage, rows, begin, count, lanes);
-                   std::fill(ascent.z.begin(), ascent.z.end(), 0.0);
-                   std::vector<std::size_t> next_unused(ascent.n, 0), taken(ascent.n, 0);
-                   std::vector<std::int64_t> all(ascent.n);
-                   for (std::size_t i = 0; i < ascent.n; ++i) all[i] = static_cast<std::int64_t>(i);
-                   for (std::size_t round = 0; round < used; ++round) {
-                       ascent.walk(all, true, pulse);
-                       for (std::size_t i = 0; i < ascent.n; ++i) {
-                           std::int32_t* out = order + (at(begin) + i) * at(game.n_players);
-                           double* z = ascent.z.data() + i * used;
-                           const double* g = ascent.g.data() + i * used;
-                           std::size_t best = used;
-                           for (std::size_t slot = 0; slot < used; ++slot)
-                               if (z[slot] == 0.0 && (best == used || g[slot] > g[best])) best = slot;
-                           const std::int32_t player = game.used_players[best];
-                           // The unused come first where they are better, or as good and of a lower number.
-                           std::size_t& next = next_unused[i];
-                           while (next < unused.size() && (g[best] < 0 || (g[best] == 0 && unused[next] < player)))
-                               out[taken[i]++] = unused[next++];
-                           out[taken[i]++] = player;
-                           z[best] = 1.0;
-                       }
-                   }
-                   for (std::size_t i = 0; i < ascent.n; ++i)
-                       for (std::size_t next = next_unused[i]; next < unused.size(); ++next)
-                           order[(at(begin) + i) * at(game.n_players) + taken[i]++] = unused[next];
-               });
+    each_block(
+        game, rows.n, rows_a_block, room, run, [&](Stage& stage, std::int64_t begin, std::int64_t count, Pulse& pulse) {
+            Ascent ascent(stage, rows, begin, count, lanes);
+            std::fill(ascent.z.begin(), ascent.z.end(), 0.0);
+            std::vector<std::size_t> next_unused(ascent.n, 0), taken(ascent.n, 0);
+            std::vector<std::int64_t> all(ascent.n);
+            for (std::size_t i = 0; i < ascent.n; ++i) all[i] = static_cast<std::int64_t>(i);
+            for (std::size_t round = 0; round < used; ++round) {
+                ascent.walk(all, true, pulse);
+                for (std::size_t i = 0; i < ascent.n; ++i) {
+                    std::int32_t* out = order + (at(begin) + i) * at(game.n_players);
+                    double* z = ascent.z.data() + i * used;
+                    const double* g = ascent.g.data() + i * used;
+                    std::size_t best = used;
+                    for (std::size_t slot = 0; slot < used; ++slot)
+                        if (z[slot] == 0.0 && (best == used || g[slot] > g[best])) best = slot;
+                    const double enough = g[best] - tie;
+                    best = 0;
+                    while (z[best] != 0.0 || g[best] < enough) ++best;
+                    const std::int32_t player = game.used_players[best];
+                    // The unused, with a gain of 0, come first where they are better, or as good and of a lower
+                    // number.
+                    std::size_t& next = next_unused[i];
+                    while (next < unused.size() && (enough + 2 * tie < 0 || (enough <= 0 && unused[next] < player)))
+                        out[taken[i]++] = unused[next++];
+                    out[taken[i]++] = player;
+                    z[best] = 1.0;
+                }
+            }
+            for (std::size_t i = 0; i < ascent.n; ++i)
+                for (std::size_t next = next_unused[i]; next < unused.size(); ++next)
+                    order[(at(begin) + i) * at(game.n_players) + taken[i]++] = unused[next];
+        });
 }
 
 }  // namespace leafgrad

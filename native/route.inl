@@ -1,6 +1,7 @@
 // The router: which rows of a block every split sends to its first child. The only place that decides a direction.
 //
-// Included by walk_isa.cpp. A comparison is done in the model's own width, float32 or float64, 64 rows to a word.
+// Included by walk_isa.cpp. A comparison is done in the model's own width, float32 or float64, 64 rows to a word of the
+// mask.
 
 namespace leafgrad {
 namespace {
@@ -43,12 +44,15 @@ void route_in(const Block& block, const Test* tests, std::int64_t n, const std::
     const Real* columns = static_cast<const Real*>(block.columns);
     for (std::int64_t i = 0; i < n; ++i) {
         const Test& test = tests[i];
-        const Real* x = columns + static_cast<std::int64_t>(test.feature) * most_lanes;
-        std::uint64_t left = (test.flags & categorical)
-                                 ? rows_in_set(x, test, set_words, block.lanes)
-                                 : rows_not_above(x, static_cast<Real>(test.threshold), block.lanes);
-        if (test.flags & missing_left) left |= block.missing[test.feature];
-        out[i] = test.first_is_right ? ~left : left;
+        for (int w = 0; w * 64 < block.lanes; ++w) {
+            const Real* x = columns + static_cast<std::int64_t>(test.feature) * most_lanes + w * 64;
+            const int lanes = block.lanes - w * 64 < 64 ? block.lanes - w * 64 : 64;
+            std::uint64_t left = (test.flags & categorical)
+                                     ? rows_in_set(x, test, set_words, lanes)
+                                     : rows_not_above(x, static_cast<Real>(test.threshold), lanes);
+            if (test.flags & missing_left) left |= block.missing[test.feature * mask_words + w];
+            out[i * mask_words + w] = test.first_is_right ? ~left : left;
+        }
     }
 }
 

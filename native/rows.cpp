@@ -1,12 +1,14 @@
 #include "rows.h"
 
+#include <algorithm>
+
 namespace leafgrad {
 
 BlockBuffer::BlockBuffer(const Forest& forest)
     : forest_(forest),
       // Doubles are room enough for either width.
       columns_(static_cast<std::size_t>(forest.n_features) * most_lanes),
-      missing_(static_cast<std::size_t>(forest.n_features), 0) {}
+      missing_(static_cast<std::size_t>(forest.n_features) * mask_words, 0) {}
 
 Block BlockBuffer::fill(const Rows& rows, std::span<const std::int64_t> which) {
     if (forest_.single)
@@ -23,13 +25,13 @@ void BlockBuffer::fill_as(const Rows& rows, std::span<const std::int64_t> which)
     const auto take = [&](const auto* from) {
         for (const std::int32_t j : forest_.used_features) {
             Real* column = columns + static_cast<std::int64_t>(j) * most_lanes;
-            std::uint64_t missing = 0;
+            std::uint64_t missing[mask_words] = {};
             for (std::size_t i = 0; i < which.size(); ++i) {
                 const Real x = static_cast<Real>(from[which[i] * rows.n_features + j]);
                 column[i] = x;
-                missing |= static_cast<std::uint64_t>(x != x) << i;
+                missing[i / 64] |= static_cast<std::uint64_t>(x != x) << (i % 64);
             }
-            missing_[static_cast<std::size_t>(j)] = missing;
+            std::copy_n(missing, mask_words, missing_.data() + static_cast<std::size_t>(j) * mask_words);
         }
     };
     if (rows.single)

@@ -24,7 +24,7 @@ class BlockBuffer {
 public:
     explicit BlockBuffer(const Forest& forest);
 
-    // The rows of these numbers as lanes, up to 64; lanes behind them hold what was there before, or 0.
+    // The rows of these numbers as lanes; lanes behind them hold what was there before, or 0.
     Block fill(const Rows& rows, std::span<const std::int64_t> which);
 
 private:

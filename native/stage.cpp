@@ -22,11 +22,13 @@ std::int64_t most_splits(const Game& game) {
 
 // Rows that agree with the path at all earlier splits on a split's player; all of them at a first split.
 void find_agreed(const Tree& tree, const std::uint64_t* first, std::uint64_t* agreed) {
-    std::fill_n(agreed, tree.splits.size(), ~std::uint64_t{0});
-    for (const Repeat& repeat : tree.repeats) {
-        const std::uint64_t taken = repeat.side == 0 ? first[repeat.previous] : ~first[repeat.previous];
-        agreed[repeat.split] = agreed[repeat.previous] & taken;
-    }
+    std::fill_n(agreed, tree.splits.size() * mask_words, ~std::uint64_t{0});
+    for (const Repeat& repeat : tree.repeats)
+        for (int w = 0; w < mask_words; ++w) {
+            const std::int64_t before = std::int64_t{repeat.previous} * mask_words + w;
+            const std::uint64_t taken = repeat.side == 0 ? first[before] : ~first[before];
+            agreed[std::int64_t{repeat.split} * mask_words + w] = agreed[before] & taken;
+        }
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ Stage::Stage(const Game& of, const Room& room, std::int64_t lanes)
       results(at(room.results * lanes)),
       z(at(room.z * lanes)),
       buffer_(of.forest),
-      first_(at(most_splits(of))),
+      first_(at(most_splits(of)) * mask_words),
       agreed_(first_.size()),
       reach_(at(room.reach * lanes)),
       waiting_(at(room.waiting * lanes)) {

@@ -44,7 +44,7 @@ struct Room {
         }
         return room;
     }
-    // Lanes of a block: as many as keep each buffer within bounds, 8 to 64.
+    // Lanes of a block: as many as keep each buffer within bounds, 8 to most_lanes.
     std::int64_t lanes() const;
 };
 

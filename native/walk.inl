@@ -21,22 +21,12 @@
 namespace leafgrad {
 namespace {
 
-// What the points are: each kind gives, at one split and for Q points, `Terms`, and they give at a vector of lanes
-//     edge(q, w, taken, agreed)    p of the edge to a child of share w
-//     twig(q, d, m)                A of the split itself where it is a twig
-//     weigh(q, s)                  s tau'_v of a row that agrees with the path
+// What the points are: each kind has, for one split and Q points, `Terms`, which give at a vector of lanes
+//     weigh(q, s)     s tau'_v of a row that agrees with the path
+//     twig(q, d, m)   A of the split itself where it is a twig
+// and `Edge`, for the edge to the first or the second child, of share w:
+//     p(q, ...)       tau [taken] + (1 - tau) w
 // With `Repeats` the player was split on before; a row that did not agree then knows nothing of it, and its d is 0.
-
-// p = tau [taken] + (1 - tau) w
-LG_INLINE Lanes::Vec blend_edge(Lanes::Vec tau, Lanes::Vec unknown, Lanes::Vec w, Lanes::Mask taken) {
-    return Lanes::add_where(taken, Lanes::mul(unknown, w), tau);
-}
-// The same where tau is 0 for the rows that did not agree.
-LG_INLINE Lanes::Vec blend_edge(Lanes::Vec tau, Lanes::Vec unknown, Lanes::Vec w, Lanes::Mask taken,
-                                Lanes::Mask agreed) {
-    const auto stay = Lanes::choose(agreed, Lanes::mul(unknown, w), w);
-    return Lanes::add_where(Lanes::both(taken, agreed), stay, tau);
-}
 
 // The points t_q (1, ..., 1): tau depends on a row only through "agreed so far", so all lanes share each number, and
 // here points are the lanes.
@@ -81,12 +71,25 @@ struct Diagonal {
             }
         }
         const Terms& at(int) const { return *this; }
-        Lanes::Vec edge(int q, Lanes::Vec w, Lanes::Mask taken, Lanes::Mask agreed) const {
-            return Repeats ? blend_edge(tau[q], unknown[q], w, taken, agreed)
-                           : blend_edge(tau[q], unknown[q], w, taken);
-        }
         Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const { return Lanes::fma(tau[q], d, m); }
         Lanes::Vec weigh(int q, Lanes::Vec s) const { return Repeats ? Lanes::mul(s, gain[q]) : s; }
+    };
+
+    // Two numbers a point, and w where a row did not agree: a choice, and nothing to compute per lane.
+    template <bool Repeats>
+    struct Edge {
+        Lanes::Vec on_first[Q], on_second[Q], share;
+        Edge(const Terms<Repeats>& terms, double w, bool to_first) : share(Lanes::all(w)) {
+            for (int q = 0; q < Q; ++q) {
+                const auto stays = Lanes::mul(terms.unknown[q], share), goes = Lanes::add(stays, terms.tau[q]);
+                on_first[q] = to_first ? goes : stays;
+                on_second[q] = to_first ? stays : goes;
+            }
+        }
+        Lanes::Vec p(int q, const Terms<Repeats>&, Lanes::Mask first, Lanes::Mask agreed) const {
+            const auto chosen = Lanes::choose(first, on_first[q], on_second[q]);
+            return Repeats ? Lanes::choose(agreed, chosen, share) : chosen;
+        }
     };
 };
 
@@ -108,10 +111,6 @@ struct General {
 
         struct Here {
             Lanes::Vec tau[Q], unknown[Q], inverse[Q], odds[Q];
-            Lanes::Vec edge(int q, Lanes::Vec w, Lanes::Mask taken, Lanes::Mask agreed) const {
-                return Repeats ? blend_edge(tau[q], unknown[q], w, taken, agreed)
-                               : blend_edge(tau[q], unknown[q], w, taken);
-            }
             Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const { return Lanes::fma(tau[q], d, m); }
             Lanes::Vec weigh(int q, Lanes::Vec s) const {
                 return Repeats ? Lanes::mul(Lanes::mul(s, inverse[q]), odds[q]) : s;
@@ -155,6 +154,19 @@ struct General {
             return here;
         }
     };
+
+    template <bool Repeats>
+    struct Edge {
+        Lanes::Vec share;
+        bool to_first;
+        Edge(const Terms<Repeats>&, double w, bool to) : share(Lanes::all(w)), to_first(to) {}
+        template <class Here>
+        Lanes::Vec p(int q, const Here& here, Lanes::Mask first, Lanes::Mask agreed) const {
+            const auto stays = Lanes::mul(here.unknown[q], share), goes = Lanes::add(stays, here.tau[q]);
+            const auto chosen = Lanes::choose(first, to_first ? goes : stays, to_first ? stays : goes);
+            return Repeats ? Lanes::choose(agreed, chosen, share) : chosen;
+        }
+    };
 };
 
 // Corners of the cube, z in {0, 1}, for the extension alone: a row goes its way where the player is known and both ways
@@ -167,21 +179,32 @@ struct Corners {
 
     template <bool Repeats>
     struct Terms {
-        std::uint64_t known[Q];
+        const std::uint64_t* known[Q];
         Terms(const Corners& points, const Split& split) {
-            for (int q = 0; q < Q; ++q) known[q] = points.walk.known[q * points.walk.known_stride + split.player];
+            for (int q = 0; q < Q; ++q)
+                known[q] = points.walk.known + (q * points.walk.known_stride + split.player) * mask_words;
         }
         struct Here {
             Lanes::Mask known[Q];
-            Lanes::Vec edge(int q, Lanes::Vec w, Lanes::Mask taken, Lanes::Mask) const {
-                return Lanes::choose(known[q], Lanes::keep(taken, Lanes::all(1)), w);
-            }
             Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const { return Lanes::add_where(known[q], m, d); }
         };
         Here at(int lane) const {
             Here here;
             for (int q = 0; q < Q; ++q) here.known[q] = Lanes::mask(known[q], lane);
             return here;
+        }
+    };
+
+    template <bool Repeats>
+    struct Edge {
+        Lanes::Vec share, on_first, on_second;
+        Edge(const Terms<Repeats>&, double w, bool to_first)
+            : share(Lanes::all(w)),
+              on_first(Lanes::all(to_first)),
+              on_second(Lanes::all(!to_first)) {}
+        template <class Here>
+        Lanes::Vec p(int q, const Here& here, Lanes::Mask first, Lanes::Mask) const {
+            return Lanes::choose(here.known[q], Lanes::choose(first, on_first, on_second), share);
         }
     };
 };
@@ -220,16 +243,13 @@ struct Walker {
         if (!Gradient || walk.extension != nullptr) add_root();
     }
 
-    // The rows that take an edge, and those that agreed with the path above it, read a vector at a time.
+    // The rows that go to the first child, and those that agreed with the path above, read a vector at a time.
     struct Ways {
-        std::uint64_t taken, agreed;
-        Mask goes(int lane) const { return L::mask(taken, lane); }
-        Mask does_not(int lane) const { return L::mask(~taken, lane); }
+        const std::uint64_t *first, *agreed;
+        Mask goes_first(int lane) const { return L::mask(first, lane); }
         Mask agrees(int lane) const { return L::mask(agreed, lane); }
     };
-    Ways ways(std::int64_t split, int side = 0) const {
-        return {side == 0 ? walk.first[split] : ~walk.first[split], walk.agreed[split]};
-    }
+    Ways ways(std::int64_t split) const { return {walk.first + split * mask_words, walk.agreed + split * mask_words}; }
 
     static void enter_root(Walker& w, const Split&, std::int32_t) {
         if constexpr (Gradient)
@@ -244,16 +264,16 @@ struct Walker {
         if constexpr (!Gradient) return;
         const Split& parent = w.tree.splits[split.parent];
         const typename Points::template Terms<Repeats> terms(w.points, parent);
-        const Ways ways = w.ways(split.parent, split.side);
-        const Vec share = L::all(parent.share[split.side]);
+        const typename Points::template Edge<Repeats> edge(terms, parent.share[split.side], split.side == 0);
+        const Ways ways = w.ways(split.parent);
         const int lanes = w.lanes;
         double* s = w.walk.reach + split.level * w.level_size;
         const double* s_parent = s - w.level_size;
         for (int lane = 0; lane < lanes; lane += L::width) {
             const auto& here = terms.at(lane);
-            const Mask taken = ways.goes(lane), agreed = ways.agrees(lane);
+            const Mask first = ways.goes_first(lane), agreed = ways.agrees(lane);
             for (int q = 0; q < Q; ++q) {
-                const Vec p = here.edge(q, share, taken, agreed);
+                const Vec p = edge.p(q, here, first, agreed);
                 L::store(s + q * lanes + lane, L::mul(L::load(s_parent + q * lanes + lane), p));
             }
         }
@@ -271,7 +291,7 @@ struct Walker {
         Child(const Walker& w, const Split& parent, int side)
             : split(kind == Kind::twig ? w.tree.splits[parent.child[side]] : parent),
               terms(w.points, split),
-              ways(kind == Kind::twig ? w.ways(parent.child[side]) : Ways{0, 0}) {}
+              ways(kind == Kind::twig ? w.ways(parent.child[side]) : w.ways(0)) {}
 
         void look_at(const Walker& w, const Split& parent, int side, int k) {
             const int K = w.tree.outputs;
@@ -288,7 +308,7 @@ struct Walker {
         }
         Vec d(int lane) const {
             if constexpr (kind != Kind::twig) return L::zero();
-            const Vec d = L::choose(ways.goes(lane), gain, loss);
+            const Vec d = L::choose(ways.goes_first(lane), gain, loss);
             return Repeats ? L::keep(ways.agrees(lane), d) : d;
         }
         template <class Here>
@@ -315,10 +335,13 @@ struct Walker {
         const Ways ways = w.ways(index);
         const Split& parent = passing ? w.tree.splits[split.parent] : split;
         const ParentTerms parent_terms(w.points, parent);
-        const Ways parent_ways = passing ? w.ways(split.parent, split.side) : Ways{0, 0};
-        const Vec parent_share = L::all(parent.share[split.side]);
+        const Ways parent_ways = passing ? w.ways(split.parent) : w.ways(0);
+        const typename Points::template Edge<Repeats> edge_a(terms, split.share[0], true);
+        const typename Points::template Edge<Repeats> edge_b(terms, split.share[1], false);
+        const typename Points::template Edge<ParentRepeats> edge(parent_terms, parent.share[split.side],
+                                                                 split.side == 0);
         const double* s_stored = w.walk.reach + (split.level - passing) * w.level_size;
-        const Vec w_a = L::all(split.share[0]), w_b = L::all(split.share[1]), minus_w_a = L::all(-split.share[0]);
+        const Vec w_b = L::all(split.share[1]), minus_w_a = L::all(-split.share[0]);
 
         double* results_b = second_kind == Kind::branch ? w.top - w.result_size : w.top;
         double* results_a = first_kind == Kind::branch ? results_b - w.result_size : results_b;
@@ -336,32 +359,32 @@ struct Walker {
                 const auto& here_a = a.terms.at(lane);
                 const auto& here_b = b.terms.at(lane);
                 const auto& above = parent_terms.at(lane);
-                const Mask to_first = ways.goes(lane), to_second = ways.does_not(lane), agreed = ways.agrees(lane);
-                const Mask came = parent_ways.goes(lane), came_agreed = parent_ways.agrees(lane);
+                const Mask first = ways.goes_first(lane), agreed = ways.agrees(lane);
+                const Mask came = parent_ways.goes_first(lane), came_agreed = parent_ways.agrees(lane);
                 const Vec d_a = a.d(lane), d_b = b.d(lane);
                 Vec change = L::zero(), sum_a = L::zero(), sum_b = L::zero();
                 for (int q = 0; q < Q; ++q) {
                     const std::int64_t at = static_cast<std::int64_t>(q) * lanes + lane;
-                    const Vec p_a = here.edge(q, w_a, to_first, agreed);
+                    const Vec p_a = edge_a.p(q, here, first, agreed);
                     const Vec A_b = b.A(here_b, d_b, from_b + at, q);
                     const Vec D = L::sub(a.A(here_a, d_a, out + at, q), A_b);
                     L::store(out + at, L::fma(p_a, D, A_b));
                     if constexpr (Gradient) {
                         Vec s = L::load(s_stored + at);
-                        if constexpr (passing) s = L::mul(s, above.edge(q, parent_share, came, came_agreed));
+                        if constexpr (passing) s = L::mul(s, edge.p(q, above, came, came_agreed));
                         change = L::fma(here.weigh(q, s), D, change);
                         if constexpr (first_kind == Kind::twig)
                             sum_a =
                                 TwigRepeats ? L::add(sum_a, here_a.weigh(q, L::mul(s, p_a))) : L::fma(s, p_a, sum_a);
                         if constexpr (second_kind == Kind::twig) {
-                            const Vec p_b = here.edge(q, w_b, to_second, agreed);
+                            const Vec p_b = edge_b.p(q, here, first, agreed);
                             sum_b =
                                 TwigRepeats ? L::add(sum_b, here_b.weigh(q, L::mul(s, p_b))) : L::fma(s, p_b, sum_b);
                         }
                     }
                 }
                 if constexpr (Gradient) {
-                    Vec knowing = L::choose(to_first, w_b, minus_w_a);
+                    Vec knowing = L::choose(first, w_b, minus_w_a);
                     if (Repeats) knowing = L::keep(agreed, knowing);
                     add(phi + lane, change, knowing);
                     if constexpr (first_kind == Kind::twig) add(phi_a + lane, sum_a, d_a);
