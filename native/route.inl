@@ -50,7 +50,16 @@ void route_in(const Block& block, const Test* tests, std::int64_t n, const std::
             std::uint64_t left = (test.flags & categorical)
                                      ? rows_in_set(x, test, set_words, lanes)
                                      : rows_not_above(x, static_cast<Real>(test.threshold), lanes);
-            if (test.flags & missing_left) left |= block.missing[test.feature * mask_words + w];
+            std::uint64_t missing = block.missing[test.feature * mask_words + w];
+            if (test.flags & zero_missing) {
+                constexpr auto zero = static_cast<Real>(largest_zero);
+                constexpr auto next_below = static_cast<Real>(-zero - zero * (sizeof(Real) == 4 ? 0x1p-24F : 0x1p-53));
+                static_assert(next_below < -zero);
+                const std::uint64_t zeros = rows_not_above(x, zero, lanes) & ~rows_not_above(x, next_below, lanes);
+                left &= ~zeros;
+                missing |= zeros;
+            }
+            if (test.flags & missing_left) left |= missing;
             out[i * mask_words + w] = test.first_is_right ? ~left : left;
         }
     }

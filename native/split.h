@@ -10,7 +10,11 @@ enum Flag : std::uint8_t {
     missing_left = 1,  // NaN goes left (else right)
     categorical = 2,   // goes left iff the code trunc(x) is in the node's set
     other_left = 4,    // codes outside the set's range, negative ones too, go left (else right)
+    zero_missing = 8,  // numbers no larger than `largest_zero` count as NaN
 };
+
+// What LightGBM takes for zero: a float, compared in double.
+inline constexpr double largest_zero = 1e-35F;
 
 // The rule of one split.
 struct Test {

@@ -29,7 +29,7 @@ FLOAT32_LIMIT = float.fromhex("0x1.ffffffp127")
 class Rows:
     """An encoded X: `n` rows, `single` if it came without a row axis, and its `blocks`."""
 
-    __slots__ = ("_step", "_whole", "coders", "dtype", "n", "single", "table")
+    __slots__ = ("_missing_value", "_step", "_whole", "coders", "dtype", "n", "single", "table")
 
     def __init__(self, forest: Forest, table: Table) -> None:
         self.table = table
@@ -37,6 +37,7 @@ class Rows:
         self.single = table.single
         self.dtype = np.dtype(forest.dtype)
         self.coders = _coders(forest)
+        self._missing_value = forest.missing_value
         self._step = max(1, ELEMENTS // max(1, table.width))
         if table.most is not None:
             self._step = min(self._step, table.most)
@@ -67,8 +68,14 @@ class Rows:
 
     def _encode(self, start: int, stop: int) -> Array:
         if self.coders:
-            return self.table.by_column(start, stop, self.dtype, self.coders)
-        return self.table.block(start, stop, self.dtype)
+            block = self.table.by_column(start, stop, self.dtype, self.coders)
+        else:
+            block = self.table.block(start, stop, self.dtype)
+        if self._missing_value is not None:
+            means_missing = block.astype(self.dtype, copy=False) == self.dtype.type(self._missing_value)
+            if means_missing.any():
+                block = np.where(means_missing, block.dtype.type(np.nan), block)
+        return block
 
 
 def rows(forest: Forest, X: Any) -> Rows:
@@ -90,6 +97,8 @@ def rows(forest: Forest, X: Any) -> Rows:
     """
     table = tables.table(X)
     _match(forest, table)
+    if forest.absent_missing:
+        table.absent = np.nan
     return Rows(forest, table)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-MISSING_LEFT, CATEGORICAL, OTHER_LEFT = 1, 2, 4
+MISSING_LEFT, CATEGORICAL, OTHER_LEFT, ZERO_MISSING = 1, 2, 4, 8
 
 T = TypeVar("T")
 
@@ -67,6 +67,10 @@ class Forest:
         From raw output to prediction: "identity", "sigmoid" ("sigmoid:2" with a factor), "softmax", "exp".
     missing, infinite
         Whether the model takes NaN and infinity.
+    missing_value
+        A number that means NaN wherever it stands in X, or None.
+    absent_missing
+        Whether an absent entry of a sparse X is NaN; else it is 0.
     categories
         Per feature the values of a categorical column, in the order of their codes, or None.
     checked
@@ -82,6 +86,8 @@ class Forest:
     classes: tuple[Any, ...] | None = None
     link: str = "identity"
     missing: bool = False
+    missing_value: float | None = None
+    absent_missing: bool = False
     infinite: bool = True
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
     checked: bool = False
@@ -94,7 +100,7 @@ class Forest:
     right = _OfCore[NDArray[np.int32]]("Right child, counted from its tree's root; -1 at a leaf.")
     feature = _OfCore[NDArray[np.int32]]("Column a node splits on; -1 at a leaf.")
     threshold = _OfCore[NDArray[np.float64]]("`x <= threshold` goes left, in `dtype`.")
-    flags = _OfCore[NDArray[np.uint8]]("1: NaN goes left; 2: categorical; 4: other codes go left.")
+    flags = _OfCore[NDArray[np.uint8]]("1: NaN left; 2: categorical; 4: other codes left; 8: zero is NaN.")
     category_set = _OfCore[NDArray[np.int32]]("Set of a categorical node, else -1.")
     set_start = _OfCore[NDArray[np.int64]]("First word of each category set and the end.")
     set_words = _OfCore[NDArray[np.uint32]]("Bit c % 32 of a set's word c // 32: code c goes left.")
@@ -288,6 +294,7 @@ class Forest:
         missing_left: ArrayLike | None = None,
         categories_left: Mapping[int, Iterable[int]] | None = None,
         other_left: ArrayLike | None = None,
+        zero_missing: ArrayLike | None = None,
         compare: str = "<=",
         dtype: Any = np.float64,
         constant: ArrayLike = 0.0,
@@ -298,6 +305,8 @@ class Forest:
         classes: Sequence[Any] | None = None,
         link: str = "identity",
         missing: bool | None = None,
+        missing_value: float | None = None,
+        absent_missing: bool = False,
         infinite: bool = True,
         categories: Sequence[Sequence[Any] | None] | None = None,
         checked: bool = False,
@@ -331,6 +340,8 @@ class Forest:
             Categorical nodes: node -> the codes that go left. A code is `int(x)`.
         other_left
             Per node, whether codes outside the listed range, negative ones too, go left.
+        zero_missing
+            Per node, whether numbers from -1e-35 to 1e-35 go where NaN goes (LightGBM's zero_as_missing).
         compare
             "<=" or "<".
         dtype
@@ -345,6 +356,10 @@ class Forest:
             See the attributes.
         missing, infinite
             Whether NaN and infinity are taken.
+        missing_value
+            A number that means NaN wherever it stands in X.
+        absent_missing
+            Whether an absent entry of a sparse X is NaN; else it is 0.
         categories
             Per feature, values of a categorical column in the order of their codes.
         checked, library, model_name
@@ -401,11 +416,13 @@ class Forest:
                 f"dtype is {width}; wanted float32 or float64, the width in which the model compares"
             )
         flags = np.zeros(n, np.uint8)
-        for flag, given in ((MISSING_LEFT, missing_left), (OTHER_LEFT, other_left)):
+        for flag, name, given in (
+            (MISSING_LEFT, "missing_left", missing_left),
+            (OTHER_LEFT, "other_left", other_left),
+            (ZERO_MISSING, "zero_missing", zero_missing),
+        ):
             if given is not None:
-                flags |= np.where(_vector(given, np.bool_, "missing_left or other_left"), flag, 0).astype(
-                    np.uint8
-                )
+                flags |= np.where(_vector(given, np.bool_, name), flag, 0).astype(np.uint8)
         sets, set_start, set_words = _category_sets(categories_left or {}, n)
         flags[sets >= 0] |= CATEGORICAL
         if n_features is None:
@@ -440,6 +457,8 @@ class Forest:
             classes=None if classes is None else tuple(classes),
             link=link,
             missing=missing_left is not None if missing is None else bool(missing),
+            missing_value=None if missing_value is None else float(missing_value),
+            absent_missing=bool(absent_missing),
             infinite=bool(infinite),
             categories=None
             if categories is None

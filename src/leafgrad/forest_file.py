@@ -21,7 +21,9 @@ ARRAYS = (
     "value", "tree_output", "root_mean",
 )  # fmt: skip
 LABELS = ("feature_names", "output_names", "classes", "categories")
-PLAIN = ("link", "missing", "infinite", "checked", "library", "model_name")
+PLAIN = (
+    "link", "missing", "missing_value", "absent_missing", "infinite", "checked", "library", "model_name"
+)  # fmt: skip
 
 
 def pack(forest: Forest) -> tuple[dict[str, Any], archive.Arrays]:

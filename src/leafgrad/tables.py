@@ -46,6 +46,8 @@ class Table:
         All of it may be had as one block at no cost.
     most : int or None
         Rows that are better not exceeded by a block, whatever their width.
+    absent : float
+        What an absent entry of a sparse table stands for.
     """
 
     n: int
@@ -56,6 +58,7 @@ class Table:
     index: Any = None
     ready: bool = False
     most: int | None = None
+    absent: float = 0.0
 
     def block(self, start: int, stop: int, dtype: np.dtype[Any]) -> Array:
         """Rows start..stop as a C-contiguous float array, (stop - start, width); text becomes an error."""
@@ -197,7 +200,7 @@ def _has_numpy(kind: nw.dtypes.DType) -> bool:
 
 
 class _Sparse(Table):
-    """A scipy sparse matrix or array; an absent entry is 0, and a stored zero is the same."""
+    """A scipy sparse matrix or array; an absent entry is `absent`, which the model decides."""
 
     make = "scipy"
     most = 4096
@@ -208,19 +211,31 @@ class _Sparse(Table):
         if matrix.dtype.kind not in NUMBERS:
             raise InputError(f"X is a sparse matrix of {matrix.dtype}; pass one of real numbers")
         self.rows = matrix.tocsr()
+        if not self.rows.has_canonical_format:
+            self.rows = self.rows.copy()
+            self.rows.sum_duplicates()
 
     def block(self, start: int, stop: int, dtype: np.dtype[Any]) -> Array:
         with np.errstate(over="ignore", under="ignore"):
-            return np.ascontiguousarray(self.rows[start:stop].toarray(), dtype)
+            return np.ascontiguousarray(self._dense(self.rows[start:stop]), dtype)
 
     def column(self, j: int, start: int, stop: int) -> Array:
-        return self.rows[start:stop, [j]].toarray()[:, 0]  # type: ignore[no-any-return]
+        return self._dense(self.rows[start:stop, [j]])[:, 0]
 
     def take(self, rows: Array) -> Table:
-        return _Sparse(self.rows[rows])
+        part = _Sparse(self.rows[rows])
+        part.absent = self.absent
+        return part
 
     def data(self) -> Array:
-        return self.rows.toarray()  # type: ignore[no-any-return]
+        return self._dense(self.rows)
+
+    def _dense(self, rows: Any) -> Array:
+        if self.absent == 0:
+            return rows.toarray()  # type: ignore[no-any-return]
+        out = np.full(rows.shape, self.absent)
+        out[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices] = rows.data
+        return out
 
 
 def table(X: Any) -> Table:

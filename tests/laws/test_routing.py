@@ -92,3 +92,34 @@ def check_categories(listed: object, other_left: bool, missing_left: bool, isa: 
         assert forest.leaves(X).tolist() == [oracle_leaves(forest, row) for row in X]
     finally:
         _core.use_isa()
+
+
+TINY = float(np.float32(1e-35))
+BESIDE = np.nextafter([TINY, TINY, -TINY, -TINY], [1, -1, 1, -1]).tolist()
+NUMBERS = [0.0, -0.0, TINY, -TINY, *BESIDE, 1e-300, 1.0, -1.0, np.nan]
+
+
+@pytest.mark.parametrize("isa", _core.available_isas())
+@pytest.mark.parametrize("threshold", [-1.0, 0.0, TINY, 2.0])
+@pytest.mark.parametrize("missing_left", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_zero_as_missing(threshold: float, missing_left: bool, dtype: type, isa: str) -> None:
+    forest = lg.Forest.from_arrays(
+        tree_start=[0, 3],
+        left=[1, -1, -1],
+        right=[2, -1, -1],
+        feature=[0, -1, -1],
+        threshold=[threshold, 0, 0],
+        cover=[2, 1, 1],
+        value=[0, 1, 2],
+        missing_left=[missing_left] * 3,
+        zero_missing=[True] * 3,
+        dtype=dtype,
+    )
+    X = np.array(NUMBERS * 9, dtype=dtype)[:, None]
+    _core.use_isa(isa)
+    try:
+        assert forest.leaves(X).tolist() == [oracle_leaves(forest, row) for row in X]
+    finally:
+        _core.use_isa()
+    assert forest.leaves([[0.0]]) == (1 if missing_left else 2)

@@ -412,3 +412,41 @@ def test_text_in_a_numeric_column_beside_categories_is_refused():
         InputError, match=r"X has 'tall' \(str\) in row 0, column 'height', where the model wants"
     ):
         encode.rows(by_city(), pd.DataFrame({"height": ["tall"], "city": ["oslo"]}))
+
+
+# Other ways to be missing
+
+
+@pytest.mark.parametrize("of", [np.asarray, pl.DataFrame, scipy.sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_number_that_means_missing(of, dtype):
+    X = np.array([[1.0, -9.1, 3.0], [np.nan, 5.0, -9.1]])
+    kept = X.copy()
+    forest = stump(missing=True, missing_value=-9.1, dtype=dtype)
+    expected = np.where(X == -9.1, np.nan, X).astype(dtype)
+    np.testing.assert_array_equal(encode.matrix(forest, of(X)), expected)
+    np.testing.assert_array_equal(X, kept)
+
+
+def test_a_number_that_means_missing_is_read_in_the_models_width():
+    forest = stump(missing=True, missing_value=-9.1, dtype=np.float32)
+    assert np.isnan(encode.matrix(forest, [[1.0, 2.0, float(np.float32(-9.1))]])[0, 2])
+    assert np.isnan(encode.matrix(forest, np.array([[1, 2, -9.1]], np.float32))[0, 2])
+
+
+@pytest.mark.parametrize("of", [scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array])
+def test_absent_entries_that_are_missing(of):
+    # A stored zero is a zero, and two entries of one place add up.
+    entries = ([1.0, 0.0, 2.0, 3.0], ([0, 0, 1, 1], [0, 2, 1, 1]))
+    X = of(scipy.sparse.coo_array(entries, shape=(2, 3)))
+    forest = stump(missing=True, absent_missing=True)
+    nan = np.nan
+    np.testing.assert_array_equal(encode.matrix(forest, X), [[1, nan, 0], [nan, 5, nan]])
+    np.testing.assert_array_equal(encode.rows(forest, X).table.data(), [[1, nan, 0], [nan, 5, nan]])
+    np.testing.assert_array_equal(encode.matrix(stump(missing=True), X), [[1, 0, 0], [0, 5, 0]])
+
+
+def test_absent_entries_are_refused_where_nothing_may_be_missing():
+    X = scipy.sparse.csr_array([[1.0, 0.0, 2.0]])
+    with pytest.raises(InputError, match="X has NaN in row 0, column 1"):
+        encode.rows(strict(absent_missing=True), X)

@@ -90,23 +90,6 @@ def test_a_class_instead_of_a_model() -> None:
         lg.load(RandomForestRegressor)
 
 
-@pytest.mark.parametrize(
-    "name, whose",
-    [
-        ("model.json", "XGBoost or CatBoost"),
-        ("model.ubj", "XGBoost"),
-        ("model.txt", "LightGBM"),
-        ("model.cbm", "CatBoost"),
-        ("model.onnx", "ONNX"),
-        ("model.pkl", "no saved Forest"),
-        ("model", "no saved Forest"),
-    ],
-)
-def test_other_files(name: str, whose: str) -> None:
-    with pytest.raises(lg.UnsupportedModelError, match=rf"{name}' is .*{whose}.*pass the model"):
-        lg.load(name)
-
-
 def test_covers_and_data_that_do_not_go_together(model: Any) -> None:
     forest = lg.load(model)
     for arguments, message in (

@@ -1,8 +1,10 @@
 """From a user's model to a `Forest`: `load`, and the table of libraries it knows.
 
-A loader is found by the modules of the model's own classes, and only then imported; no library is imported
-to find out. Each loader is one module with a function `read(model, cover) -> Source`; all else is common:
-the check against the live model (`check`, on the rows of `probes`) and covers counted from data (`covers`).
+A loader is found by the modules of the model's own classes, or by what a file begins with (`files`), and only
+then imported; no library is imported to find out. Each loader is one module with a function
+`read(model, cover) -> Source`, and `read_file(content, name, cover) -> Source` where it reads files too; all
+else is common: the check against the live model (`check`, on the rows of `probes`) and covers counted from
+data (`covers`).
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from leafgrad.errors import InputError, UnsupportedModelError
 from leafgrad.forest import Forest
 from leafgrad.load.check import verified
 from leafgrad.load.covers import recounted
+from leafgrad.load.files import reader_of
+from leafgrad.load.trees import Source
 
 __all__ = ["load"]
 
@@ -29,15 +33,6 @@ LIBRARIES: dict[str, str | None] = {
     "treelite": None,
 }
 
-# Ending of a file -> whose it is; none but our own is read yet.
-FILES: dict[str, str] = {
-    ".json": "XGBoost or CatBoost",
-    ".ubj": "XGBoost",
-    ".txt": "LightGBM",
-    ".cbm": "CatBoost",
-    ".onnx": "ONNX",
-}
-
 SUPPORTED = "Supported are scikit-learn's tree models, and trees of your own by leafgrad.Forest.from_arrays."
 
 
@@ -47,15 +42,17 @@ def load(model_or_path: Any, *, data: Any = None, cover: str | None = None, chec
     Parameters
     ----------
     model_or_path : object
-        A fitted model; a `Forest`; or the path of a `.npz` file that `Forest.save` wrote.
+        A fitted model; a `Forest`; the path of a file that `Forest.save` or the model's library wrote; or
+        such a file's content, as text or bytes.
     data : object
         Rows to count covers from, such as the training data; the training's own weights are then not used.
     cover : str or None
         What weighs the two sides of a split on an unknown feature. None: what the library's own importances
-        use (scikit-learn's weighted row counts). "counts": plain counts of the training rows. "data": counts
-        of the rows of `data`.
+        use (scikit-learn's weighted row counts). "counts": plain counts of the training rows. "hessian": sums
+        of second derivatives. "data": counts of the rows of `data`. Not every model keeps each of them.
     check : bool
         Compare with the live model on rows that sit on and around its thresholds; raise where they differ.
+        For a file, its library is asked if it is installed.
 
     Returns
     -------
@@ -66,6 +63,8 @@ def load(model_or_path: Any, *, data: Any = None, cover: str | None = None, chec
     ------
     UnsupportedModelError
         If the model is no sum of trees; the message says what to pass instead.
+    ModelFormatError
+        If a file is damaged.
     ModelMismatchError
         If the loaded trees and the live model disagree.
 
@@ -86,8 +85,14 @@ def load(model_or_path: Any, *, data: Any = None, cover: str | None = None, chec
         raise InputError(
             f"data=... counts covers from its rows, and cover={cover!r} asks for others. Pass one."
         )
-    if isinstance(model_or_path, str | os.PathLike):
-        model_or_path = _read_file(Path(model_or_path))
+    own = None if cover == "data" else cover
+    source: Source | None = None
+    if isinstance(model_or_path, str | bytes | bytearray | os.PathLike):
+        content, name = _content(model_or_path)
+        if content is None:
+            model_or_path = Forest.load(name)
+        else:
+            source = import_module(reader_of(content, name)).read_file(content, name, own)
     if isinstance(model_or_path, Forest):
         forest = model_or_path
         if cover not in (None, "data"):
@@ -96,7 +101,13 @@ def load(model_or_path: Any, *, data: Any = None, cover: str | None = None, chec
                 "Load the model itself again, or pass data=X to count covers from."
             )
     else:
-        source = _reader(model_or_path)(model_or_path, None if cover == "data" else cover)
+        source = source or _reader(model_or_path)(model_or_path, own)
+        if source.trees.cover is None and data is None:
+            raise UnsupportedModelError(
+                f"this {source.model_name} does not tell how many rows went each way, which weighs the sides "
+                "of a split on an unknown feature. Pass rows to count them from, such as the training data: "
+                "data=X."
+            )
         forest = source.forest()
         if check:
             forest = verified(forest, source)
@@ -123,11 +134,11 @@ def _reader(model: Any) -> Any:
     )
 
 
-def _read_file(path: Path) -> Forest:
-    if path.suffix == ".npz":
-        return Forest.load(path)
-    whose = f"a file of {FILES[path.suffix]}" if path.suffix in FILES else "no saved Forest (.npz)"
-    raise UnsupportedModelError(
-        f"{str(path)!r} is {whose}, which is not read yet. Load it with its own library and pass the model "
-        f"(a pickle or joblib file too). {SUPPORTED}"
-    )
+def _content(given: str | bytes | bytearray | os.PathLike[str]) -> tuple[bytes | None, str]:
+    """What a file holds, and how messages call it; no content for one of our own."""
+    if isinstance(given, bytes | bytearray):
+        return bytes(given), "the model's content"
+    if isinstance(given, str) and "\n" in given:  # no path, but a model's text
+        return given.encode(), "the model's text"
+    path = Path(given)
+    return None if path.suffix == ".npz" else path.read_bytes(), str(path)

@@ -12,7 +12,7 @@ import numpy as np
 
 from leafgrad import encode
 from leafgrad.errors import InputError
-from leafgrad.forest import MISSING_LEFT, OTHER_LEFT, Forest
+from leafgrad.forest import MISSING_LEFT, OTHER_LEFT, ZERO_MISSING, Forest
 from leafgrad.load.trees import FloatArray, IntArray, parents
 from leafgrad.threads import resolve
 
@@ -44,6 +44,7 @@ def recounted(forest: Forest, data: Any) -> Forest:
         missing_left=(forest.flags & MISSING_LEFT) != 0,
         categories_left={node: _codes(forest, node) for node in has_set} or None,
         other_left=(forest.flags & OTHER_LEFT) != 0,
+        zero_missing=(forest.flags & ZERO_MISSING) != 0,
         dtype=forest.dtype,
         constant=forest.constant,
         n_features=forest.n_features,
@@ -53,6 +54,8 @@ def recounted(forest: Forest, data: Any) -> Forest:
         classes=forest.classes,
         link=forest.link,
         missing=forest.missing,
+        missing_value=forest.missing_value,
+        absent_missing=forest.absent_missing,
         infinite=forest.infinite,
         categories=forest.categories,
         checked=forest.checked,

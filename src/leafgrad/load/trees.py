@@ -29,7 +29,8 @@ Categories = tuple[tuple[Any, ...] | None, ...]
 class Trees:
     """All trees of a model, one entry per node; a child is counted from its tree's root, which is node 0.
 
-    `threshold` holds the library's own numbers: x, first rounded to `dtype`, goes left if `x <= threshold`.
+    `threshold` holds the library's own numbers: x, first rounded to `dtype`, goes left if `x <= threshold`
+    (or `<`, as `compare` says).
     """
 
     start: IntArray  # (T+1,) nodes of tree t are start[t]:start[t+1]
@@ -37,12 +38,15 @@ class Trees:
     right: npt.NDArray[np.int32]  # (n,) -1 at a leaf
     feature: npt.NDArray[np.int32]  # (n,) -1 at a leaf
     threshold: FloatArray  # (n,)
-    cover: FloatArray  # (n,) training weight
+    cover: FloatArray | None  # (n,) training weight; None: the model keeps none
     value: FloatArray  # (n, W) only the leaves' rows count
     constant: FloatArray  # (K,) what the model adds to its trees
     dtype: Float = np.float64
     output: npt.NDArray[np.int32] | None = None  # (T,) the output a tree adds to; None: leaves hold all K
+    compare: str = "<="
     missing_left: BoolArray | None = None  # (n,) NaN goes left
+    zero_missing: BoolArray | None = None  # (n,) numbers next to 0 go where NaN goes
+    other_left: BoolArray | None = None  # (n,) codes beyond the set, negative ones too, go left
     sets: dict[int, IntArray] = field(default_factory=dict)  # categorical node -> codes that go left
     categories: Categories | None = None  # per feature: None, or the values behind the codes
 
@@ -168,7 +172,8 @@ def joined(parts: Sequence[Trees]) -> Trees:
     single = all(part.dtype == np.float32 for part in parts)
     parts = _in_common_codes([part if single else part.compared_in_float64() for part in parts])
     offsets = np.cumsum([0] + [len(part.left) for part in parts])[:-1].tolist()
-    missing = [np.zeros(len(p.left), np.bool_) if p.missing_left is None else p.missing_left for p in parts]
+    if any(part.compare != parts[0].compare for part in parts):
+        raise ValueError("the parts compare in different ways")
     return Trees(
         start=np.concatenate(
             [parts[0].start[:1], *(p.start[1:] + o for p, o in zip(parts, offsets, strict=True))]
@@ -177,14 +182,27 @@ def joined(parts: Sequence[Trees]) -> Trees:
         right=np.concatenate([p.right for p in parts]),
         feature=np.concatenate([p.feature for p in parts]),
         threshold=np.concatenate([p.threshold for p in parts]),
-        cover=np.concatenate([p.cover for p in parts]),
+        cover=np.concatenate([p.cover for p in parts if p.cover is not None]),
         value=np.concatenate([p.value for p in parts]),
         constant=np.sum([p.constant for p in parts], axis=0),
         dtype=parts[0].dtype,
-        missing_left=None if all(p.missing_left is None for p in parts) else np.concatenate(missing),
+        compare=parts[0].compare,
+        missing_left=_flags(parts, [p.missing_left for p in parts]),
+        zero_missing=_flags(parts, [p.zero_missing for p in parts]),
+        other_left=_flags(parts, [p.other_left for p in parts]),
         sets={n + o: codes for p, o in zip(parts, offsets, strict=True) for n, codes in p.sets.items()},
         categories=parts[0].categories,
     )
+
+
+def _flags(parts: Sequence[Trees], given: Sequence[BoolArray | None]) -> BoolArray | None:
+    """Join the parts' flags; a part without any has them all False."""
+    if all(flags is None for flags in given):
+        return None
+    each = [
+        np.zeros(len(p.left), np.bool_) if own is None else own for p, own in zip(parts, given, strict=True)
+    ]
+    return np.concatenate(each)
 
 
 def _in_common_codes(parts: Sequence[Trees]) -> list[Trees]:
@@ -230,7 +248,7 @@ class Source:
 
     trees: Trees
     n_features: int
-    raw: Callable[[Any], Any]  # X -> the live model's own output, (n,) or (n, K)
+    raw: Callable[[Any], Any] | None  # X -> the live model's own output, (n,) or (n, K); None: not at hand
     leaves: Callable[[Any], Any] | None = None  # X -> (n, T) leaf nodes within their trees; -1: not told
     plain: bool = False  # `raw` is `predict` or `predict_proba`: a mean of such models is a forest again
     tolerance: float = 1e-12  # of outputs against the live model's; see `check.compare`
@@ -239,6 +257,8 @@ class Source:
     classes: tuple[Any, ...] | None = None
     link: str = "identity"
     missing: bool = False
+    missing_value: float | None = None  # a number that also means NaN
+    absent_missing: bool = False  # an absent entry of a sparse X is NaN, not 0
     infinite: bool = True
     library: str = ""
     model_name: str = ""
@@ -253,10 +273,13 @@ class Source:
             right=trees.right,
             feature=trees.feature,
             threshold=trees.threshold,
-            cover=trees.cover,
+            cover=np.ones(len(trees.left)) if trees.cover is None else trees.cover,
             value=trees.value,
             tree_output=trees.output,
+            compare=trees.compare,
             missing_left=trees.missing_left if self.missing else None,
+            zero_missing=trees.zero_missing,
+            other_left=trees.other_left,
             categories_left=trees.sets or None,
             dtype=trees.dtype,
             constant=trees.constant,
@@ -267,6 +290,8 @@ class Source:
             classes=self.classes,
             link=self.link,
             missing=self.missing,
+            missing_value=self.missing_value,
+            absent_missing=self.absent_missing,
             infinite=self.infinite,
             categories=trees.categories,
             library=self.library,

@@ -20,7 +20,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from leafgrad.forest import Forest
 
-MISSING_LEFT, CATEGORICAL, OTHER_LEFT = 1, 2, 4  # the bits of `forest.flags`
+MISSING_LEFT, CATEGORICAL, OTHER_LEFT, ZERO_MISSING = 1, 2, 4, 8  # the bits of `forest.flags`
+LARGEST_ZERO = float(np.float32(1e-35))
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def goes_left(forest: Forest, node: int, x: float) -> bool:
         The model's own answer.
     """
     flags = int(forest.flags[node])
-    if math.isnan(x):
+    if math.isnan(x) or (flags & ZERO_MISSING and not flags & CATEGORICAL and abs(x) <= LARGEST_ZERO):
         return bool(flags & MISSING_LEFT)
     if flags & CATEGORICAL:
         words = _words(forest, int(forest.category_set[node]))
