@@ -68,7 +68,9 @@ def assert_same(forest: lg.Forest, model: Any, X: Any) -> None:
     assert np.all(np.abs(outputs(forest, X) - expected) <= EXACT * unit(forest))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.supports("scikit-learn", name)) for name in MODELS]
+)
 def test_outputs_are_the_models(name: str) -> None:
     model, X = fitted(name), training_rows(name)
     forest = lg.load(model)

@@ -2,8 +2,10 @@
 
 import doctest
 import importlib
+import json
 import pkgutil
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,12 @@ def test_examples_of_pages(page: Path) -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_the_support_table_is_what_the_tests_noted() -> None:
+    tool = runpy.run_path(str(ROOT / "tools" / "support.py"))
+    noted = json.loads((ROOT / "docs" / "support.json").read_text())
+    assert (ROOT / "docs" / "support.md").read_text() == tool["page"](noted)
 
 
 def test_readme_shows_the_two_commands() -> None:
