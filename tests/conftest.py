@@ -1,8 +1,8 @@
 """The support table of the docs, written by the tests that ran.
 
 A test marked `supports(library, feature)` shows that a feature of a library's models is explained as the
-model predicts. `pytest --support docs/support.json` notes, for the versions installed, the features all of whose
-tests passed; runs on other versions add theirs. `python tools/support.py` makes docs/support.md of it.
+model predicts. `pytest --support docs/support.json` notes, for the versions installed, the features all of
+whose tests passed; runs on other versions add theirs. `python tools/support.py` makes docs/support.md of it.
 """
 
 from __future__ import annotations
