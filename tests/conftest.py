@@ -1,7 +1,7 @@
 """The support table of the docs, written by the tests that ran.
 
 A test marked `supports(library, feature)` shows that a feature of a library's models is explained as the
-model predicts. `pytest --support docs/support.json` notes, for the versions installed, the features all of
+model predicts. `pytest --support docs/support` notes, for the versions installed, the features all of
 whose tests passed; runs on other versions add theirs. `python tools/support.py` makes docs/support.md of it.
 """
 
@@ -29,7 +29,7 @@ passed: dict[tuple[str, str], bool] = {}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--support", type=Path, metavar="FILE", help="note in FILE what `supports` tests showed")
+    parser.addoption("--support", type=Path, metavar="DIR", help="note in DIR what `supports` tests showed")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -43,13 +43,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    path: Path | None = session.config.getoption("--support")
-    if path is None:
+    folder: Path | None = session.config.getoption("--support")
+    if folder is None:
         return
-    table: dict[str, dict[str, list[str]]] = json.loads(path.read_text()) if path.exists() else {}
     for library in {library for library, _ in passed}:
+        path = folder / f"{library.lower()}.json"
+        features: dict[str, list[str]] = json.loads(path.read_text()) if path.exists() else {}
         run = f"{_version(library)} on Python {'.'.join(platform.python_version_tuple()[:2])}"
-        features = table.setdefault(library, {})
         for runs in features.values():
             if run in runs:
                 runs.remove(run)
@@ -57,8 +57,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             if of == library and good:
                 features.setdefault(feature, []).append(run)
                 features[feature].sort()
-        table[library] = {feature: runs for feature, runs in sorted(features.items()) if runs}
-    path.write_text(json.dumps(dict(sorted(table.items())), indent=1) + "\n")
+        kept = {feature: runs for feature, runs in sorted(features.items()) if runs}
+        path.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 def _version(library: str) -> str:

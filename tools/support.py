@@ -1,4 +1,4 @@
-"""docs/support.md from docs/support.json, which `pytest --support docs/support.json` wrote.
+"""docs/support.md from docs/support/*.json, which `pytest --support docs/support` wrote.
 
 `python tools/support.py` writes the page.
 """
@@ -9,11 +9,12 @@ import json
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs"
+NAMES = ["scikit-learn", "imbalanced-learn", "XGBoost", "LightGBM", "CatBoost", "ONNX", "treelite"]
 HEAD = """# What is supported, as tested
 
 Made by `python tools/support.py` of what the tests showed: a feature is listed with every version of its
-library on which all of its tests passed (`pytest --support docs/support.json`, run on each). What each
-model's output is, and what is refused, stands in [models.md](models.md).
+library on which all of its tests passed (`pytest --support docs/support`, run on each). What each
+model's output is, and what is refused, stands in [models](models/README.md).
 """
 
 
@@ -38,5 +39,11 @@ def _order(run: str) -> tuple[list[int], str]:
     return [int(part) if part.isdigit() else 0 for part in number.split(".")], run
 
 
+def noted() -> dict[str, dict[str, list[str]]]:
+    """Read what test runs noted, per library."""
+    files = {name: DOCS / "support" / f"{name.lower()}.json" for name in NAMES}
+    return {name: json.loads(path.read_text()) for name, path in files.items() if path.exists()}
+
+
 if __name__ == "__main__":
-    (DOCS / "support.md").write_text(page(json.loads((DOCS / "support.json").read_text())))
+    (DOCS / "support.md").write_text(page(noted()))
