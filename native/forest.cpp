@@ -57,8 +57,12 @@ Forest::Forest(const ForestArrays& from)
 Test Forest::test(std::int64_t node, bool first_is_right) const {
     const auto i = at(node);
     const std::int32_t set = category_set[i];
-    return {threshold[i],  set < 0 ? 0 : set_start[at(set)], set < 0 ? 0 : set_start[at(set) + 1], feature[i], flags[i],
-            first_is_right};
+    Test test{{threshold[i]}, feature[i], flags[i], first_is_right};
+    if (set >= 0) {
+        const std::int64_t begin = set_start[at(set)], end = set_start[at(set + 1)];
+        test.set = {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)};
+    }
+    return test;
 }
 
 void Forest::check_arrays(const ForestArrays& from) const {

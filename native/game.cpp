@@ -54,7 +54,7 @@ public:
                 continue;
             }
             const int side = frame.next_side++;
-            trails_[at(split.player)] = {frame.split, side, follow(split, side)};
+            trails_[at(split.player)] = {frame.split, side, follow(frame, side)};
             const std::int64_t child = frame.child[side];
             if (kind(child) == Kind::leaf) {
                 split.child[side] = static_cast<std::int32_t>(leaves.size());
@@ -111,14 +111,17 @@ private:
         Split split{};
         split.share[0] = forest_.share[at(first)];
         split.share[1] = forest_.share[at(second)];
-        split.earlier = trail.product;
         split.player = player;
         split.parent = parent;
         split.side = side;
         split.level = parent < 0 ? 0 : out_.splits[at(parent)].level + 1;
         out_.levels = std::max(out_.levels, split.level + 1);
         repeats_.push_back(trail.split >= 0);
-        if (trail.split >= 0) out_.repeats.push_back({here, trail.split, trail.side});
+        split.repeat = -1;
+        if (trail.split >= 0) {
+            const std::int32_t before = out_.splits[at(trail.split)].repeat;
+            split.repeat = add({trail.product, trail.split, trail.side, before});
+        }
         out_.splits.push_back(split);
         out_.tests.push_back(forest_.test(node, swap));
         stack_.push_back({here, 0, {first, second}, trail});
@@ -139,12 +142,20 @@ private:
         if (first != Kind::leaf || split.parent < 0) {
             const bool twig_repeats =
                 (first == Kind::twig && repeats(split.child[0])) || (second == Kind::twig && repeats(split.child[1]));
+            for (int side = 0; twig_repeats && side < 2; ++side)
+                if (kind(frame.child[side]) == Kind::twig && !repeats(split.child[side]))
+                    out_.splits[at(split.child[side])].repeat = add({1, -1, 0, -1});
             const Leave how = how_to_leave(first, second, split.parent);
             out_.steps.push_back({frame.split, leave_code(how, repeats(frame.split), twig_repeats)});
             waiting_ += 1 - (first == Kind::branch) - (second == Kind::branch);
             out_.waiting = std::max(out_.waiting, waiting_);
         }
         stack_.pop_back();
+    }
+
+    std::int32_t add(Repeat repeat) {
+        out_.repeats.push_back(repeat);
+        return static_cast<std::int32_t>(out_.repeats.size()) - 1;
     }
 
     bool repeats(std::int32_t split) const { return repeats_[at(split)] != 0; }
@@ -159,9 +170,10 @@ private:
         return leaf ? Leave::passing_twig_leaf : Leave::passing_twig_twig;
     }
 
-    double follow(const Split& split, int side) const {
-        const double product = split.earlier * split.share[side];
-        if (split.earlier > 0 && split.share[side] > 0 && product < smallest_product)
+    double follow(const Frame& frame, int side) const {
+        const double earlier = frame.before.product, share = out_.splits[at(frame.split)].share[side];
+        const double product = earlier * share;
+        if (earlier > 0 && share > 0 && product < smallest_product)
             throw FormatError("tree " + std::to_string(tree_) + ": on one path the cover shares of one player (its " +
                               "feature or group) multiply to less than 1e-290, which float64 cannot carry; pass " +
                               "covers of a smaller range, or a cover of 0 where no row came");

@@ -23,7 +23,7 @@ struct ArgumentError : std::runtime_error {
 struct Tree {
     std::vector<Split> splits;
     std::vector<Test> tests;
-    std::vector<Repeat> repeats;  // parents first
+    std::vector<Repeat> repeats;  // each behind the one it goes by
     std::vector<Step> steps;
     std::vector<double> leaves;     // leaf x outputs
     std::int32_t outputs = 0;       // values per leaf

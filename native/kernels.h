@@ -8,24 +8,28 @@
 
 namespace leafgrad {
 
-inline constexpr int most_lanes = 128;              // rows walked together at the most
+inline constexpr int most_lanes = 256;              // rows walked together at the most
 inline constexpr int mask_words = most_lanes / 64;  // of a mask of lanes, bit i % 64 of word i / 64 for lane i
+inline constexpr int most_width = 8;                // lanes of the widest vector
 inline constexpr int most_points = 4;               // points walked together at the most
 
-// Up to `most_lanes` rows, feature by feature: column j begins at columns + most_lanes j, in the model's own width.
+// Up to `most_lanes` rows, feature by feature: column j begins at columns + stride j, in the model's own width.
 struct Block {
     const void* columns;
     const std::uint64_t* missing;  // per feature a mask: the rows that are NaN
+    std::int64_t stride;           // a multiple of 16, and of 64 where there are more lanes than that
     bool single;                   // float32, else float64
-    int lanes;                     // a multiple of 16
+    int lanes;                     // a multiple of 16; or 1, a row alone: its masks are all ones or all zeros
 };
 
 // One tree, in walking order.
 struct TreeView {
     const Split* splits;
     const Step* steps;
+    const Repeat* repeats;
     const double* leaves;  // leaf x outputs
     std::int64_t n_steps;
+    std::int64_t n_repeats;
     std::int32_t outputs;       // values per leaf
     std::int32_t first_output;  // where they go among the game's outputs
 };
@@ -34,13 +38,13 @@ struct TreeView {
 struct Walk {
     TreeView tree;
     const std::uint64_t* first;   // per split: the rows that go to the first child
-    const std::uint64_t* agreed;  // per split: the rows that went the path's way at its player's earlier splits
+    const std::uint64_t* agreed;  // per repeat: the rows that went the path's way at its player's earlier splits
     int lanes;                    // a multiple of the kernels' width
     int n_points;
-    const double* weights;       // per point: what s starts from
-    const double* t;             // diagonal walks: the points are t_q (1, ..., 1)
-    const double* z;             // general walks: points x players x lanes
-    std::int64_t z_stride;       // from point to point
+    const double* weights;       // what s starts from: per point in diagonal walks, per lane in others
+    const double* t;             // the points t_q (1, ..., 1): of a diagonal walk, or a lone row's, one a lane
+    const double* z;             // general walks: players x lanes
+    double* posteriors;          // repeats x 3 x most_width: room for what walks with `t` know of repeated splits
     const std::uint64_t* known;  // corner walks: points x players, the rows that know the player
     std::int64_t known_stride;
     double* reach;      // levels x points x lanes: s
@@ -57,6 +61,7 @@ struct Kernels {
     void (*route)(const Block&, const Test*, std::int64_t n, const std::uint32_t* set_words, std::uint64_t* out);
     void (*diagonal[most_points])(const Walk&);  // by points, from 1: gradient at t_q (1, ..., 1)
     void (*general[2])(const Walk&);             // gradient at any z; at z and at 1 - z
+    void (*alone)(const Walk&);                  // the same for one row, a vector of points as lanes
     void (*value)(const Walk&);                  // F at any z, one point
     void (*corners[2])(const Walk&);             // F at z in {0, 1}: two points, four
 };

@@ -5,6 +5,7 @@
 // C++ library with a body is used here. Multiply-add is written out (`fma`): the compiler contracts nothing, so that
 // a row's bits do not depend on which template it went through.
 #include <cstdint>
+#include <type_traits>
 
 #if defined(__AVX2__) || defined(__SSE2__)
 #include <immintrin.h>
@@ -32,17 +33,37 @@ struct Lanes {
     LG_INLINE Vec div(Vec a, Vec b) { return _mm512_div_pd(a, b); }
     // Of the lanes that begin at `lane`, a multiple of the width: a byte of the words.
     LG_INLINE Mask mask(const std::uint64_t* words, int lane) { return reinterpret_cast<const Mask*>(words)[lane / 8]; }
+    LG_INLINE Mask mask(const std::uint64_t* words, int lane, std::uint64_t flip) {
+        return static_cast<Mask>(mask(words, lane) ^ flip);
+    }
     LG_INLINE Mask is_zero(Vec a) { return _mm512_cmp_pd_mask(a, zero(), _CMP_EQ_OQ); }
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return _mm512_mask_blend_pd(m, no, yes); }
     LG_INLINE Vec keep(Mask m, Vec a) { return _mm512_maskz_mov_pd(m, a); }
     LG_INLINE Vec add_where(Mask m, Vec a, Vec b) { return _mm512_mask_add_pd(a, m, a, b); }  // m ? a + b : a
-    LG_INLINE std::uint64_t not_above(const float* x, float t) {  // bit i: x[i] <= t, 16 of them
-        return _mm512_cmp_ps_mask(_mm512_load_ps(x), _mm512_set1_ps(t), _CMP_LE_OQ);
+    // Bit i: x[i] <= t.
+    LG_INLINE std::uint64_t not_above_16(const float* x, float t) { return compared(x, _mm512_set1_ps(t)); }
+    LG_INLINE std::uint64_t not_above_64(const float* x, float t) {
+        const __m512 all = _mm512_set1_ps(t);
+        const __mmask32 low = _mm512_kunpackw(compared(x + 16, all), compared(x, all));
+        const __mmask32 high = _mm512_kunpackw(compared(x + 48, all), compared(x + 32, all));
+        return _cvtmask64_u64(_mm512_kunpackd(high, low));
     }
-    LG_INLINE std::uint64_t not_above(const double* x, double t) {
-        return _mm512_cmp_pd_mask(_mm512_load_pd(x), _mm512_set1_pd(t), _CMP_LE_OQ);
+    LG_INLINE std::uint64_t not_above_16(const double* x, double t) { return compared(x, _mm512_set1_pd(t)); }
+    LG_INLINE std::uint64_t not_above_64(const double* x, double t) {
+        const __m512d all = _mm512_set1_pd(t);
+        const __mmask32 low = _mm512_kunpackw(compared(x + 16, all), compared(x, all));
+        const __mmask32 high = _mm512_kunpackw(compared(x + 48, all), compared(x + 32, all));
+        return _cvtmask64_u64(_mm512_kunpackd(high, low));
     }
-    static constexpr int floats_compared = 16, doubles_compared = 8;
+
+private:
+    LG_INLINE __mmask16 compared(const float* x, __m512 t) {
+        return _mm512_cmp_ps_mask(_mm512_load_ps(x), t, _CMP_LE_OQ);
+    }
+    LG_INLINE __mmask16 compared(const double* x, __m512d t) {
+        const __mmask8 low = _mm512_cmp_pd_mask(_mm512_load_pd(x), t, _CMP_LE_OQ);
+        return static_cast<__mmask16>(_mm512_kunpackb(_mm512_cmp_pd_mask(_mm512_load_pd(x + 8), t, _CMP_LE_OQ), low));
+    }
 };
 
 #elif defined(__AVX2__) && defined(__FMA__)
@@ -66,23 +87,36 @@ struct Lanes {
     LG_INLINE Vec mul(Vec a, Vec b) { return _mm256_mul_pd(a, b); }
     LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_pd(a, b, c); }
     LG_INLINE Vec div(Vec a, Vec b) { return _mm256_div_pd(a, b); }
-    LG_INLINE Mask mask(const std::uint64_t* words, int lane) {
-        return _mm256_castsi256_pd(
-            _mm256_load_si256(reinterpret_cast<const __m256i*>(nibble_masks[(words[lane / 64] >> (lane % 64)) & 15])));
+    LG_INLINE Mask mask(const std::uint64_t* words, int lane, std::uint64_t flip = 0) {
+        const std::uint64_t bits = (words[lane / 64] ^ flip) >> (lane % 64);
+        return _mm256_castsi256_pd(_mm256_load_si256(reinterpret_cast<const __m256i*>(nibble_masks[bits & 15])));
     }
     LG_INLINE Mask is_zero(Vec a) { return _mm256_cmp_pd(a, zero(), _CMP_EQ_OQ); }
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return _mm256_blendv_pd(no, yes, m); }
     LG_INLINE Vec keep(Mask m, Vec a) { return _mm256_and_pd(m, a); }
     LG_INLINE Vec add_where(Mask m, Vec a, Vec b) { return _mm256_add_pd(a, _mm256_and_pd(m, b)); }
-    LG_INLINE std::uint64_t not_above(const float* x, float t) {
-        return static_cast<std::uint64_t>(
-            _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(x), _mm256_set1_ps(t), _CMP_LE_OQ)));
+    // Bit i: x[i] <= t.
+    LG_INLINE std::uint64_t not_above_16(const float* x, float t) {
+        const __m256 all = _mm256_set1_ps(t);
+        return compared(x, all) | compared(x + 8, all) << 8;
     }
-    LG_INLINE std::uint64_t not_above(const double* x, double t) {
-        return static_cast<std::uint64_t>(
-            _mm256_movemask_pd(_mm256_cmp_pd(_mm256_load_pd(x), _mm256_set1_pd(t), _CMP_LE_OQ)));
+    LG_INLINE std::uint64_t not_above_16(const double* x, double t) {
+        const __m256d all = _mm256_set1_pd(t);
+        return compared(x, all) | compared(x + 4, all) << 4 | compared(x + 8, all) << 8 | compared(x + 12, all) << 12;
     }
-    static constexpr int floats_compared = 8, doubles_compared = 4;
+    template <class Real>
+    LG_INLINE std::uint64_t not_above_64(const Real* x, Real t) {
+        return not_above_16(x, t) | not_above_16(x + 16, t) << 16 | not_above_16(x + 32, t) << 32 |
+               not_above_16(x + 48, t) << 48;
+    }
+
+private:
+    LG_INLINE std::uint64_t compared(const float* x, __m256 t) {
+        return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(x), t, _CMP_LE_OQ)));
+    }
+    LG_INLINE std::uint64_t compared(const double* x, __m256d t) {
+        return static_cast<std::uint32_t>(_mm256_movemask_pd(_mm256_cmp_pd(_mm256_load_pd(x), t, _CMP_LE_OQ)));
+    }
 };
 
 #else
@@ -101,21 +135,26 @@ struct Lanes {
     LG_INLINE Vec mul(Vec a, Vec b) { return a * b; }
     LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
     LG_INLINE Vec div(Vec a, Vec b) { return a / b; }
-    LG_INLINE Mask mask(const std::uint64_t* words, int lane) {
-        const auto bits = static_cast<std::int64_t>(words[lane / 64] >> (lane % 64));
+    LG_INLINE Mask mask(const std::uint64_t* words, int lane, std::uint64_t flip = 0) {
+        const auto bits = static_cast<std::int64_t>((words[lane / 64] ^ flip) >> (lane % 64));
         return Mask{-(bits & 1), -((bits >> 1) & 1)};
     }
     LG_INLINE Mask is_zero(Vec a) { return (Mask)(a == zero()); }
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return (Vec)((m & (Mask)yes) | (~m & (Mask)no)); }
     LG_INLINE Vec keep(Mask m, Vec a) { return (Vec)(m & (Mask)a); }
     LG_INLINE Vec add_where(Mask m, Vec a, Vec b) { return a + keep(m, b); }
+    // Bit i: x[i] <= t.
     template <class Real>
-    LG_INLINE std::uint64_t not_above(const Real* x, Real t) {
+    LG_INLINE std::uint64_t not_above_16(const Real* x, Real t) {
         std::uint64_t bits = 0;
-        for (int i = 0; i < 8; ++i) bits |= static_cast<std::uint64_t>(x[i] <= t) << i;
+        for (int i = 0; i < 16; ++i) bits |= static_cast<std::uint64_t>(x[i] <= t) << i;
         return bits;
     }
-    static constexpr int floats_compared = 8, doubles_compared = 8;
+    template <class Real>
+    LG_INLINE std::uint64_t not_above_64(const Real* x, Real t) {
+        return not_above_16(x, t) | not_above_16(x + 16, t) << 16 | not_above_16(x + 32, t) << 32 |
+               not_above_16(x + 48, t) << 48;
+    }
 };
 
 #endif

@@ -58,7 +58,7 @@ void drop_all(const Forest& forest, const Rows& rows, int threads, const Poll& p
         n_blocks, threads,
         [&](std::int64_t item, int worker, Pulse& pulse) {
             auto& buffer = buffers[at(worker)];
-            if (!buffer) buffer = std::make_unique<BlockBuffer>(forest);
+            if (!buffer) buffer = std::make_unique<BlockBuffer>(forest, rows_a_word);
             const std::int64_t begin = item * rows_a_word;
             const auto count = static_cast<int>(std::min<std::int64_t>(rows_a_word, rows.n - begin));
             std::array<std::int64_t, rows_a_word> which;

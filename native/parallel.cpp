@@ -16,7 +16,8 @@ struct Stopped {};  // thrown through an item when another has failed
 
 }  // namespace
 
-void Pulse::operator()() {
+void Pulse::look() {
+    left_ = a_look;
     if (stop_.load(std::memory_order_relaxed)) throw Stopped{};
     if (poll_ == nullptr) return;
     const auto now = std::chrono::steady_clock::now();

@@ -14,16 +14,24 @@ namespace leafgrad {
 // Told the rows done so far, about ten times a second; an exception from it stops the work.
 using Poll = std::function<void(std::int64_t rows_done)>;
 
-// Lets a long item notice that the work is to stop. Call it every millisecond or so of work.
+// Lets a long item notice that the work is to stop. Call it with the work done since, in splits x lanes: the clock is
+// looked at every millisecond or so.
 class Pulse {
 public:
     Pulse(const std::atomic<bool>& stop, const std::atomic<std::int64_t>& done, const Poll* poll)
         : stop_(stop),
           done_(done),
           poll_(poll) {}
-    void operator()();
+    void operator()(std::int64_t work = a_look) {
+        left_ -= work;
+        if (left_ <= 0) look();
+    }
 
 private:
+    static constexpr std::int64_t a_look = 2'000'000;
+    void look();
+
+    std::int64_t left_ = 0;
     const std::atomic<bool>& stop_;
     const std::atomic<std::int64_t>& done_;
     const Poll* poll_;  // the calling thread's alone

@@ -14,7 +14,7 @@ std::size_t at(I i) {
 
 constexpr std::int64_t rows_a_block = 4 * most_lanes;  // stepped side by side
 
-const double halves[2] = {0.5, 0.5};
+const Filled halves(0.5);
 
 Room room_of(const Game& game, std::int64_t walks) {
     const auto two = [](const Tree&) { return 2; };
@@ -67,7 +67,7 @@ private:
         walk.extension = values;
         if (gradients) {
             walk.n_points = 2;
-            walk.weights = halves;
+            walk.weights = halves.lanes;
             walk.gradient = stage_.results.data();
             stage_.clear_results(static_cast<std::int64_t>(players));
             stage_.each_tree(pulse, [&](const Tree&) { kernels().general[1](walk); });

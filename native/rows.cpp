@@ -4,10 +4,11 @@
 
 namespace leafgrad {
 
-BlockBuffer::BlockBuffer(const Forest& forest)
+BlockBuffer::BlockBuffer(const Forest& forest, std::int64_t lanes)
     : forest_(forest),
+      stride_(lanes > 16 ? (lanes + 63) / 64 * 64 : 16),
       // Doubles are room enough for either width.
-      columns_(static_cast<std::size_t>(forest.n_features) * most_lanes),
+      columns_(static_cast<std::size_t>(forest.n_features * stride_)),
       missing_(static_cast<std::size_t>(forest.n_features) * mask_words, 0) {}
 
 Block BlockBuffer::fill(const Rows& rows, std::span<const std::int64_t> which) {
@@ -16,7 +17,17 @@ Block BlockBuffer::fill(const Rows& rows, std::span<const std::int64_t> which) {
     else
         fill_as<double>(rows, which);
     const int lanes = (static_cast<int>(which.size()) + 15) / 16 * 16;
-    return {columns_.data(), missing_.data(), forest_.single, lanes};
+    return {columns_.data(), missing_.data(), stride_, forest_.single, lanes};
+}
+
+Block BlockBuffer::fill_alone(const Rows& rows, std::int64_t row) {
+    Block block = fill(rows, {&row, 1});
+    for (const std::int32_t j : forest_.used_features) {
+        std::uint64_t& missing = missing_[static_cast<std::size_t>(j) * mask_words];
+        missing = missing != 0 ? ~std::uint64_t{0} : 0;
+    }
+    block.lanes = 1;
+    return block;
 }
 
 template <class Real>
@@ -24,7 +35,7 @@ void BlockBuffer::fill_as(const Rows& rows, std::span<const std::int64_t> which)
     Real* columns = reinterpret_cast<Real*>(columns_.data());
     const auto take = [&](const auto* from) {
         for (const std::int32_t j : forest_.used_features) {
-            Real* column = columns + static_cast<std::int64_t>(j) * most_lanes;
+            Real* column = columns + j * stride_;
             std::uint64_t missing[mask_words] = {};
             for (std::size_t i = 0; i < which.size(); ++i) {
                 const Real x = static_cast<Real>(from[which[i] * rows.n_features + j]);

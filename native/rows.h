@@ -22,16 +22,19 @@ struct Rows {
 // Room for one block; a worker keeps one and refills it.
 class BlockBuffer {
 public:
-    explicit BlockBuffer(const Forest& forest);
+    BlockBuffer(const Forest& forest, std::int64_t lanes);
 
     // The rows of these numbers as lanes; lanes behind them hold what was there before, or 0.
     Block fill(const Rows& rows, std::span<const std::int64_t> which);
+    // One row, to be every lane.
+    Block fill_alone(const Rows& rows, std::int64_t row);
 
 private:
     template <class Real>
     void fill_as(const Rows& rows, std::span<const std::int64_t> which);
 
     const Forest& forest_;
+    std::int64_t stride_;
     Aligned<double> columns_;
     std::vector<std::uint64_t> missing_;
 };

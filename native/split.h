@@ -18,12 +18,17 @@ inline constexpr double largest_zero = 1e-35F;
 
 // The rule of one split.
 struct Test {
-    double threshold;
-    std::int64_t set_begin, set_end;  // words of the category set
+    union {
+        double threshold;
+        struct {
+            std::uint32_t begin, size;  // words of the category set
+        } set;
+    };
     std::int32_t feature;
     std::uint8_t flags;   // Flag
     bool first_is_right;  // the mask answers "goes to the first child" in walking order
 };
+static_assert(sizeof(Test) == 16);
 
 // A `twig` is a split right above two leaves: its parent finishes it in passing. Any other split is a `branch`.
 enum class Kind : std::uint8_t { leaf, twig, branch };
@@ -31,19 +36,21 @@ enum class Kind : std::uint8_t { leaf, twig, branch };
 // A split in the recursion. "First" and "second" are the children in walking order; the first has more splits.
 struct Split {
     double share[2];        // w of the first and of the second child
-    double earlier;         // W: product of the shares of this player's earlier edges on the path; 1 without any
     std::int32_t player;    // its place in Game::used_players
     std::int32_t parent;    // -1 at the root
     std::int32_t level;     // splits above
     std::int32_t side;      // 0: first child of its parent, 1: second
+    std::int32_t repeat;    // its place among the repeats, or -1
     std::int32_t child[2];  // index among the tree's splits (twig, branch) or leaves
 };
 
-// A split whose player was split on before: who agrees with the path is told from the last time.
+// A split whose player was split on before: who agrees with the path is told from the last time. (And a twig of a
+// first split beside a twig that repeats: what one of them needs, both are asked for.)
 struct Repeat {
-    std::int32_t split;
-    std::int32_t previous;
-    std::int32_t side;  // of `previous`, that the path took
+    double earlier;         // W: product of the shares of this player's earlier edges on the path
+    std::int32_t previous;  // the last split on the player; -1: none, all agree
+    std::int32_t side;      // of `previous`, that the path took
+    std::int32_t before;    // the place of `previous` among the repeats, or -1
 };
 
 // A walk is a list of steps. `leave` comes after the steps of the split's branches; a split without branches has no

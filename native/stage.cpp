@@ -14,21 +14,26 @@ std::size_t at(I i) {
 constexpr std::int64_t most_bytes = std::int64_t{16} << 20;  // of one buffer of lanes
 constexpr double least_work = 3e6;                           // splits x points worth a thread's start
 
-std::int64_t most_splits(const Game& game) {
+template <class T>
+std::size_t most(const Game& game, std::vector<T> Tree::* of) {
     std::size_t most = 0;
-    for (const Tree& tree : game.trees) most = std::max(most, tree.splits.size());
-    return static_cast<std::int64_t>(most);
+    for (const Tree& tree : game.trees) most = std::max(most, (tree.*of).size());
+    return most;
 }
 
-// Rows that agree with the path at all earlier splits on a split's player; all of them at a first split.
-void find_agreed(const Tree& tree, const std::uint64_t* first, std::uint64_t* agreed) {
-    std::fill_n(agreed, tree.splits.size() * mask_words, ~std::uint64_t{0});
-    for (const Repeat& repeat : tree.repeats)
-        for (int w = 0; w < mask_words; ++w) {
-            const std::int64_t before = std::int64_t{repeat.previous} * mask_words + w;
-            const std::uint64_t taken = repeat.side == 0 ? first[before] : ~first[before];
-            agreed[std::int64_t{repeat.split} * mask_words + w] = agreed[before] & taken;
-        }
+// Rows that agree with the path at all earlier splits on a repeat's player.
+void find_agreed(const Tree& tree, const std::uint64_t* first, std::uint64_t* agreed, int words) {
+    // Without branches: which way a repeat goes is as good as random.
+    std::uint64_t* out = agreed;
+    for (const Repeat& repeat : tree.repeats) {
+        const std::uint64_t* went = first + std::int64_t{std::max(repeat.previous, 0)} * mask_words;
+        const std::uint64_t* before = agreed + std::int64_t{std::max(repeat.before, 0)} * mask_words;
+        const std::uint64_t flip = repeat.side == 0 ? 0 : ~std::uint64_t{0};
+        const std::uint64_t all = repeat.previous < 0 ? ~std::uint64_t{0} : 0;
+        const std::uint64_t all_before = repeat.before < 0 ? ~std::uint64_t{0} : 0;
+        for (int w = 0; w < words; ++w) out[w] = ((went[w] ^ flip) | all) & (before[w] | all_before);
+        out += mask_words;
+    }
 }
 
 }  // namespace
@@ -43,9 +48,10 @@ Stage::Stage(const Game& of, const Room& room, std::int64_t lanes)
     : game(of),
       results(at(room.results * lanes)),
       z(at(room.z * lanes)),
-      buffer_(of.forest),
-      first_(at(most_splits(of)) * mask_words),
-      agreed_(first_.size()),
+      buffer_(of.forest, lanes),
+      first_(most(of, &Tree::splits) * mask_words),
+      agreed_(most(of, &Tree::repeats) * mask_words),
+      posteriors_(most(of, &Tree::repeats) * 3 * most_width),
       reach_(at(room.reach * lanes)),
       waiting_(at(room.waiting * lanes)) {
     walk.first = first_.data();
@@ -53,6 +59,7 @@ Stage::Stage(const Game& of, const Room& room, std::int64_t lanes)
     walk.reach = reach_.data();
     walk.waiting = waiting_.data();
     walk.z = z.data();
+    walk.posteriors = posteriors_.data();
     walk.game_outputs = of.n_outputs;
 }
 
@@ -62,6 +69,11 @@ void Stage::take(const Rows& rows, std::span<const std::int64_t> which) {
     walk.lanes = (static_cast<int>(which.size()) + width - 1) / width * width;
 }
 
+void Stage::take_alone(const Rows& rows, std::int64_t row) {
+    block_ = buffer_.fill_alone(rows, row);
+    walk.lanes = kernels().width;
+}
+
 void Stage::clear_results(std::int64_t rows_of_lanes) {
     std::fill_n(results.data(), at(rows_of_lanes * walk.lanes), 0.0);
 }
@@ -69,10 +81,30 @@ void Stage::clear_results(std::int64_t rows_of_lanes) {
 void Stage::set(const Tree& tree) {
     kernels().route(block_, tree.tests.data(), static_cast<std::int64_t>(tree.tests.size()),
                     game.forest.set_words.data(), first_.data());
-    find_agreed(tree, first_.data(), agreed_.data());
-    walk.tree = {tree.splits.data(), tree.steps.data(),
-                 tree.leaves.data(), static_cast<std::int64_t>(tree.steps.size()),
-                 tree.outputs,       tree.first_output};
+    find_agreed(tree, first_.data(), agreed_.data(), (walk.lanes + 63) / 64);
+    walk.tree = {tree.splits.data(),
+                 tree.steps.data(),
+                 tree.repeats.data(),
+                 tree.leaves.data(),
+                 static_cast<std::int64_t>(tree.steps.size()),
+                 static_cast<std::int64_t>(tree.repeats.size()),
+                 tree.outputs,
+                 tree.first_output};
+}
+
+// A forest's trees stand where the allocator put them, and no CPU guesses where the next one is: its first pages are
+// asked for while this one is walked.
+void Stage::fetch(const Tree& tree) const {
+    const auto ask = [](const auto& from) {
+        const char* begin = reinterpret_cast<const char*>(from.data());
+        const std::size_t bytes = std::min<std::size_t>(from.size() * sizeof(from[0]), 4096);
+        for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(begin + i);
+    };
+    ask(tree.tests);
+    ask(tree.repeats);
+    ask(tree.steps);
+    ask(tree.splits);
+    ask(tree.leaves);
 }
 
 void each_block(const Game& game, std::int64_t n, std::int64_t rows_a_block, const Room& room, const Run& run,

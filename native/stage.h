@@ -4,6 +4,7 @@
 // rows, the routing, the buffers and the threads are the same for all, and stand here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -18,6 +19,12 @@ namespace leafgrad {
 
 // A nonzero z below this is taken as 0: its reciprocal would overflow, and no result changes by more.
 inline constexpr double smallest_z = 1e-290;
+
+// One number in every lane.
+struct Filled {
+    explicit Filled(double x) { std::fill_n(lanes, most_lanes, x); }
+    alignas(64) double lanes[most_lanes];
+};
 
 struct Run {
     int threads = 1;
@@ -58,24 +65,28 @@ public:
 
     // The rows of these numbers are the lanes from now on.
     void take(const Rows& rows, std::span<const std::int64_t> which);
+    // One row is every lane of one vector.
+    void take_alone(const Rows& rows, std::int64_t row);
     // Routes the lanes through each tree and calls visit(tree), with walk.tree set.
     template <class Visit>
     void each_tree(Pulse& pulse, Visit visit) {
         for (const Tree& tree : game.trees) {
-            pulse();
+            if (&tree != &game.trees.back()) fetch((&tree)[1]);
             set(tree);
             visit(tree);
+            pulse(static_cast<std::int64_t>(tree.splits.size()) * walk.lanes);
         }
     }
     void clear_results(std::int64_t rows_of_lanes);
 
 private:
     void set(const Tree& tree);
+    void fetch(const Tree& tree) const;
 
     BlockBuffer buffer_;
     Block block_{};
     std::vector<std::uint64_t> first_, agreed_;
-    Aligned<double> reach_, waiting_;
+    Aligned<double> posteriors_, reach_, waiting_;
 };
 
 // body(stage, begin, count, pulse) for blocks of rows 0 .. n-1, each of at most `rows_a_block`.

@@ -28,46 +28,58 @@ namespace {
 //     p(q, ...)       tau [taken] + (1 - tau) w
 // With `Repeats` the player was split on before; a row that did not agree then knows nothing of it, and its d is 0.
 
-// The points t_q (1, ..., 1): tau depends on a row only through "agreed so far", so all lanes share each number, and
-// here points are the lanes.
+// At z = t (1, ..., 1), tau and tau' of a split depend on a row only through "agreed so far": two numbers a point,
+// found once a walk for the splits that repeat their player.
+LG_INLINE void find_posteriors(const Walk& walk, const double* t, const double* y, int points) {
+    using L = Lanes;
+    const auto one = L::all(1);
+    double* out = walk.posteriors;
+    for (std::int64_t i = 0; i < walk.tree.n_repeats; ++i, out += 3 * most_width) {
+        const auto W = L::all(walk.tree.repeats[i].earlier);
+        for (int q = 0; q < points; q += L::width) {
+            const auto z = L::load(t + q), y1 = L::load(y + q);
+            const auto P = L::fma(y1, W, z);
+            const auto zero = L::is_zero(P);
+            const auto r = L::choose(zero, L::zero(), L::div(one, P));
+            const auto odds = L::mul(W, r);
+            // z = W = 0: the limit. Such a split is reached only by rows whose player is known.
+            L::store(out + q, L::choose(zero, one, L::mul(z, r)));
+            L::store(out + most_width + q, L::mul(y1, odds));
+            // At most 1 / P, and s has the factor P: nothing overflows.
+            L::store(out + 2 * most_width + q, L::mul(odds, r));
+        }
+    }
+}
+
+// The points t_q (1, ..., 1) of a rule. All lanes share each number.
 template <int Q>
 struct Diagonal {
     static constexpr int n = Q;
     static constexpr int padded = (Q + Lanes::width - 1) / Lanes::width * Lanes::width;
+    const double *weights, *posteriors;
     alignas(64) double t[padded], y[padded];  // t_q, 1 - t_q
 
-    explicit Diagonal(const Walk& walk) {
+    explicit Diagonal(const Walk& walk) : weights(walk.weights), posteriors(walk.posteriors) {
         for (int q = 0; q < padded; ++q) {
             t[q] = q < Q ? walk.t[q] : 0.5;
             y[q] = 1 - t[q];
         }
+        find_posteriors(walk, t, y, Q);
     }
+
+    Lanes::Vec start(int q, int) const { return Lanes::all(weights[q]); }
 
     template <bool Repeats>
     struct Terms {
-        Lanes::Vec tau[Q], unknown[Q], gain[Q];
-        Terms(const Diagonal& points, const Split& split) {
-            using L = Lanes;
-            alignas(64) double tau_[padded], unknown_[padded], gain_[padded];
-            if constexpr (Repeats) {
-                const auto one = L::all(1), W = L::all(split.earlier);
-                for (int q = 0; q < Q; q += L::width) {
-                    const auto z = L::load(points.t + q), y1 = L::load(points.y + q);
-                    const auto P = L::fma(y1, W, z);
-                    const auto zero = L::is_zero(P);
-                    const auto r = L::choose(zero, L::zero(), L::div(one, P));
-                    const auto odds = L::mul(W, r);
-                    // z = W = 0: the limit. Such a split is reached only by rows whose player is known.
-                    L::store(tau_ + q, L::choose(zero, one, L::mul(z, r)));
-                    L::store(unknown_ + q, L::mul(y1, odds));
-                    // At most 1 / P, and s has the factor P: nothing overflows.
-                    L::store(gain_ + q, L::mul(odds, r));
-                }
-            }
+        const double *known, *not_known;  // tau, 1 - tau
+        Lanes::Vec tau[Q], gain[Q];
+        [[gnu::always_inline]] Terms(const Diagonal& points, const Split& split) {
+            const double* here = points.posteriors + std::int64_t{split.repeat} * 3 * most_width;
+            known = Repeats ? here : points.t;
+            not_known = Repeats ? here + most_width : points.y;
             for (int q = 0; q < Q; ++q) {
-                tau[q] = L::all((Repeats ? tau_ : points.t)[q]);
-                unknown[q] = L::all((Repeats ? unknown_ : points.y)[q]);
-                if constexpr (Repeats) gain[q] = L::all(gain_[q]);
+                tau[q] = Lanes::all(known[q]);
+                if constexpr (Repeats) gain[q] = Lanes::all(here[2 * most_width + q]);
             }
         }
         const Terms& at(int) const { return *this; }
@@ -78,16 +90,62 @@ struct Diagonal {
     // Two numbers a point, and w where a row did not agree: a choice, and nothing to compute per lane.
     template <bool Repeats>
     struct Edge {
-        Lanes::Vec on_first[Q], on_second[Q], share;
-        Edge(const Terms<Repeats>& terms, double w, bool to_first) : share(Lanes::all(w)) {
+        Lanes::Vec on_it[Q], off_it[Q], share;
+        [[gnu::always_inline]] Edge(const Terms<Repeats>& terms, double w) : share(Lanes::all(w)) {
+            alignas(64) double off[padded], on[padded];
+            for (int q = 0; q < Q; q += Lanes::width) {
+                const auto stays = Lanes::mul(Lanes::load(terms.not_known + q), share);
+                Lanes::store(off + q, stays);
+                Lanes::store(on + q, Lanes::add(stays, Lanes::load(terms.known + q)));
+            }
             for (int q = 0; q < Q; ++q) {
-                const auto stays = Lanes::mul(terms.unknown[q], share), goes = Lanes::add(stays, terms.tau[q]);
-                on_first[q] = to_first ? goes : stays;
-                on_second[q] = to_first ? stays : goes;
+                on_it[q] = Lanes::all(on[q]);
+                off_it[q] = Lanes::all(off[q]);
             }
         }
+        template <bool to_first>
         Lanes::Vec p(int q, const Terms<Repeats>&, Lanes::Mask first, Lanes::Mask agreed) const {
-            const auto chosen = Lanes::choose(first, on_first[q], on_second[q]);
+            const auto chosen = Lanes::choose(first, to_first ? on_it[q] : off_it[q], to_first ? off_it[q] : on_it[q]);
+            return Repeats ? Lanes::choose(agreed, chosen, share) : chosen;
+        }
+    };
+};
+
+// The same points for one row alone: points are the lanes.
+struct Alone {
+    static constexpr int n = 1;
+    const double *weights, *t, *posteriors;
+    alignas(64) double y[Lanes::width];
+
+    explicit Alone(const Walk& walk) : weights(walk.weights), t(walk.t), posteriors(walk.posteriors) {
+        Lanes::store(y, Lanes::sub(Lanes::all(1), Lanes::load(t)));
+        find_posteriors(walk, t, y, Lanes::width);
+    }
+
+    Lanes::Vec start(int, int) const { return Lanes::load(weights); }
+
+    template <bool Repeats>
+    struct Terms {
+        Lanes::Vec tau, unknown, gain;
+        [[gnu::always_inline]] Terms(const Alone& points, const Split& split) {
+            const double* known = points.posteriors + std::int64_t{split.repeat} * 3 * most_width;
+            tau = Lanes::load(Repeats ? known : points.t);
+            unknown = Lanes::load(Repeats ? known + most_width : points.y);
+            if constexpr (Repeats) gain = Lanes::load(known + 2 * most_width);
+        }
+        const Terms& at(int) const { return *this; }
+        Lanes::Vec twig(int, Lanes::Vec d, Lanes::Vec m) const { return Lanes::fma(tau, d, m); }
+        Lanes::Vec weigh(int, Lanes::Vec s) const { return Repeats ? Lanes::mul(s, gain) : s; }
+    };
+
+    template <bool Repeats>
+    struct Edge {
+        Lanes::Vec share;
+        [[gnu::always_inline]] Edge(const Terms<Repeats>&, double w) : share(Lanes::all(w)) {}
+        template <bool to_first>
+        Lanes::Vec p(int, const Terms<Repeats>& terms, Lanes::Mask first, Lanes::Mask agreed) const {
+            const auto stays = Lanes::mul(terms.unknown, share), goes = Lanes::add(stays, terms.tau);
+            const auto chosen = Lanes::choose(first, to_first ? goes : stays, to_first ? stays : goes);
             return Repeats ? Lanes::choose(agreed, chosen, share) : chosen;
         }
     };
@@ -101,13 +159,16 @@ struct General {
     const Walk& walk;
     explicit General(const Walk& w) : walk(w) {}
 
+    Lanes::Vec start(int, int lane) const { return Lanes::load(walk.weights + lane); }
+
     template <bool Repeats>
     struct Terms {
         const double* z;
         Lanes::Vec W;
-        Terms(const General& points, const Split& split)
-            : z(points.walk.z + static_cast<std::int64_t>(split.player) * points.walk.lanes),
-              W(Lanes::all(split.earlier)) {}
+        [[gnu::always_inline]] Terms(const General& points, const Split& split)
+            : z(points.walk.z + static_cast<std::int64_t>(split.player) * points.walk.lanes) {
+            if constexpr (Repeats) W = Lanes::all(points.walk.tree.repeats[split.repeat].earlier);
+        }
 
         struct Here {
             Lanes::Vec tau[Q], unknown[Q], inverse[Q], odds[Q];
@@ -158,9 +219,8 @@ struct General {
     template <bool Repeats>
     struct Edge {
         Lanes::Vec share;
-        bool to_first;
-        Edge(const Terms<Repeats>&, double w, bool to) : share(Lanes::all(w)), to_first(to) {}
-        template <class Here>
+        [[gnu::always_inline]] Edge(const Terms<Repeats>&, double w) : share(Lanes::all(w)) {}
+        template <bool to_first, class Here>
         Lanes::Vec p(int q, const Here& here, Lanes::Mask first, Lanes::Mask agreed) const {
             const auto stays = Lanes::mul(here.unknown[q], share), goes = Lanes::add(stays, here.tau[q]);
             const auto chosen = Lanes::choose(first, to_first ? goes : stays, to_first ? stays : goes);
@@ -197,14 +257,12 @@ struct Corners {
 
     template <bool Repeats>
     struct Edge {
-        Lanes::Vec share, on_first, on_second;
-        Edge(const Terms<Repeats>&, double w, bool to_first)
-            : share(Lanes::all(w)),
-              on_first(Lanes::all(to_first)),
-              on_second(Lanes::all(!to_first)) {}
-        template <class Here>
+        Lanes::Vec share;
+        Edge(const Terms<Repeats>&, double w) : share(Lanes::all(w)) {}
+        template <bool to_first, class Here>
         Lanes::Vec p(int q, const Here& here, Lanes::Mask first, Lanes::Mask) const {
-            return Lanes::choose(here.known[q], Lanes::choose(first, on_first, on_second), share);
+            const auto goes = Lanes::choose(first, Lanes::all(to_first), Lanes::all(!to_first));
+            return Lanes::choose(here.known[q], goes, share);
         }
     };
 };
@@ -212,7 +270,13 @@ struct Corners {
 // Where a split finds s: in the level's store, or from its parent's s in passing.
 enum class Reach { stored, from_parent, from_repeating_parent };
 
-template <class Points, bool Gradient>
+// A number that is known when the walk is compiled, or not.
+template <bool known, int number>
+using Number = std::conditional_t<known, std::integral_constant<int, number>, int>;
+
+// With `one_vector` the block is a single vector of lanes. Then what counts is the way from step to step: no loops
+// over lanes, no calls, and with `one_output` no loops over outputs.
+template <class Points, bool Gradient, bool one_vector = false, bool one_output = false>
 struct Walker {
     using L = Lanes;
     using Vec = L::Vec;
@@ -222,7 +286,8 @@ struct Walker {
     const Walk& walk;
     const TreeView tree;
     const Points points;
-    const int lanes;
+    const Number<one_vector, L::width> lanes;
+    const Number<one_output, 1> outputs, game_outputs;
     const std::int64_t level_size, result_size;
     double* top;  // behind the last finished subtree
 
@@ -230,10 +295,20 @@ struct Walker {
         : walk(w),
           tree(w.tree),
           points(w),
-          lanes(w.lanes),
-          level_size(static_cast<std::int64_t>(Q) * w.lanes),
-          result_size(level_size * w.tree.outputs),
+          lanes{number<one_vector, L::width>(w.lanes)},
+          outputs{number<one_output, 1>(w.tree.outputs)},
+          game_outputs{number<one_output, 1>(w.game_outputs)},
+          level_size(static_cast<std::int64_t>(Q) * lanes),
+          result_size(level_size * outputs),
           top(w.waiting) {}
+
+    template <bool known, int value>
+    static Number<known, value> number(int given) {
+        if constexpr (known)
+            return {};
+        else
+            return given;
+    }
 
     void run() {
         for (std::int64_t i = 0; i < tree.n_steps; ++i) {
@@ -243,37 +318,45 @@ struct Walker {
         if (!Gradient || walk.extension != nullptr) add_root();
     }
 
-    // The rows that go to the first child, and those that agreed with the path above, read a vector at a time.
+    // The rows that go to the first child, or to the one of this side, and those that agreed with the path above, read
+    // a vector at a time.
     struct Ways {
         const std::uint64_t *first, *agreed;
         Mask goes_first(int lane) const { return L::mask(first, lane); }
+        Mask goes_to(std::int32_t side, int lane) const {
+            return L::mask(first, lane, -static_cast<std::uint64_t>(side));
+        }
         Mask agrees(int lane) const { return L::mask(agreed, lane); }
     };
-    Ways ways(std::int64_t split) const { return {walk.first + split * mask_words, walk.agreed + split * mask_words}; }
+    template <bool Repeats>
+    Ways ways(const Split& split, std::int32_t index) const {
+        const std::int64_t repeat = Repeats ? split.repeat : 0;
+        return {walk.first + std::int64_t{index} * mask_words, walk.agreed + repeat * mask_words};
+    }
 
     static void enter_root(Walker& w, const Split&, std::int32_t) {
         if constexpr (Gradient)
             for (int q = 0; q < Q; ++q)
                 for (int lane = 0; lane < w.lanes; lane += L::width)
-                    L::store(w.walk.reach + q * w.lanes + lane, L::all(w.walk.weights[q]));
+                    L::store(w.walk.reach + q * w.lanes + lane, w.points.start(q, lane));
     }
 
     // s of a branch from its parent's.
     template <bool Repeats>
-    static void enter(Walker& w, const Split& split, std::int32_t) {
+    [[gnu::always_inline]] static void enter(Walker& w, const Split& split, std::int32_t) {
         if constexpr (!Gradient) return;
         const Split& parent = w.tree.splits[split.parent];
         const typename Points::template Terms<Repeats> terms(w.points, parent);
-        const typename Points::template Edge<Repeats> edge(terms, parent.share[split.side], split.side == 0);
-        const Ways ways = w.ways(split.parent);
-        const int lanes = w.lanes;
+        const typename Points::template Edge<Repeats> edge(terms, parent.share[split.side]);
+        const Ways ways = w.ways<Repeats>(parent, split.parent);
+        const auto lanes = w.lanes;
         double* s = w.walk.reach + split.level * w.level_size;
         const double* s_parent = s - w.level_size;
         for (int lane = 0; lane < lanes; lane += L::width) {
             const auto& here = terms.at(lane);
-            const Mask first = ways.goes_first(lane), agreed = ways.agrees(lane);
+            const Mask came = ways.goes_to(split.side, lane), agreed = ways.agrees(lane);
             for (int q = 0; q < Q; ++q) {
-                const Vec p = edge.p(q, here, first, agreed);
+                const Vec p = edge.template p<true>(q, here, came, agreed);
                 L::store(s + q * lanes + lane, L::mul(L::load(s_parent + q * lanes + lane), p));
             }
         }
@@ -288,13 +371,13 @@ struct Walker {
         const Ways ways;
         Vec mean, gain, loss;  // a leaf's value; a twig's m, and d of a row that goes to its first, second child
 
-        Child(const Walker& w, const Split& parent, int side)
+        [[gnu::always_inline]] Child(const Walker& w, const Split& parent, int side)
             : split(kind == Kind::twig ? w.tree.splits[parent.child[side]] : parent),
               terms(w.points, split),
-              ways(kind == Kind::twig ? w.ways(parent.child[side]) : w.ways(0)) {}
+              ways(w.ways < Repeats && kind == Kind::twig > (split, kind == Kind::twig ? parent.child[side] : 0)) {}
 
-        void look_at(const Walker& w, const Split& parent, int side, int k) {
-            const int K = w.tree.outputs;
+        [[gnu::always_inline]] void look_at(const Walker& w, const Split& parent, int side, int k) {
+            const auto K = w.outputs;
             const auto leaf = [&](std::int32_t index) {
                 return w.tree.leaves[static_cast<std::int64_t>(index) * K + k];
             };
@@ -321,32 +404,31 @@ struct Walker {
 
     // A of a branch from its children's, and the gradient of its player and of its twigs' players.
     template <Reach reach, bool Repeats, bool TwigRepeats, Kind first_kind, Kind second_kind>
-    static void leave(Walker& w, const Split& split, std::int32_t index) {
+    [[gnu::always_inline]] static void leave(Walker& w, const Split& split, std::int32_t index) {
         constexpr bool passing = reach != Reach::stored;
         constexpr bool ParentRepeats = reach == Reach::from_repeating_parent;
         using Terms = typename Points::template Terms<Repeats>;
         using ParentTerms = typename Points::template Terms<ParentRepeats>;
         using First = Child<TwigRepeats, first_kind>;
         using Second = Child<TwigRepeats, second_kind>;
-        const int lanes = w.lanes;
+        const auto lanes = w.lanes;
         const Terms terms(w.points, split);
         First a(w, split, 0);
         Second b(w, split, 1);
-        const Ways ways = w.ways(index);
+        const Ways ways = w.ways<Repeats>(split, index);
         const Split& parent = passing ? w.tree.splits[split.parent] : split;
         const ParentTerms parent_terms(w.points, parent);
-        const Ways parent_ways = passing ? w.ways(split.parent) : w.ways(0);
-        const typename Points::template Edge<Repeats> edge_a(terms, split.share[0], true);
-        const typename Points::template Edge<Repeats> edge_b(terms, split.share[1], false);
-        const typename Points::template Edge<ParentRepeats> edge(parent_terms, parent.share[split.side],
-                                                                 split.side == 0);
+        const Ways parent_ways = w.ways<ParentRepeats>(parent, passing ? split.parent : 0);
+        const typename Points::template Edge<Repeats> edge_a(terms, split.share[0]);
+        const typename Points::template Edge<Repeats> edge_b(terms, split.share[1]);
+        const typename Points::template Edge<ParentRepeats> edge(parent_terms, parent.share[split.side]);
         const double* s_stored = w.walk.reach + (split.level - passing) * w.level_size;
         const Vec w_b = L::all(split.share[1]), minus_w_a = L::all(-split.share[0]);
 
         double* results_b = second_kind == Kind::branch ? w.top - w.result_size : w.top;
         double* results_a = first_kind == Kind::branch ? results_b - w.result_size : results_b;
         w.top = results_a + w.result_size;
-        for (int k = 0; k < w.tree.outputs; ++k) {
+        for (int k = 0; k < w.outputs; ++k) {
             a.look_at(w, split, 0, k);
             b.look_at(w, split, 1, k);
             double* out = results_a + k * w.level_size;
@@ -360,24 +442,24 @@ struct Walker {
                 const auto& here_b = b.terms.at(lane);
                 const auto& above = parent_terms.at(lane);
                 const Mask first = ways.goes_first(lane), agreed = ways.agrees(lane);
-                const Mask came = parent_ways.goes_first(lane), came_agreed = parent_ways.agrees(lane);
+                const Mask came = parent_ways.goes_to(split.side, lane), came_agreed = parent_ways.agrees(lane);
                 const Vec d_a = a.d(lane), d_b = b.d(lane);
                 Vec change = L::zero(), sum_a = L::zero(), sum_b = L::zero();
                 for (int q = 0; q < Q; ++q) {
                     const std::int64_t at = static_cast<std::int64_t>(q) * lanes + lane;
-                    const Vec p_a = edge_a.p(q, here, first, agreed);
+                    const Vec p_a = edge_a.template p<true>(q, here, first, agreed);
                     const Vec A_b = b.A(here_b, d_b, from_b + at, q);
                     const Vec D = L::sub(a.A(here_a, d_a, out + at, q), A_b);
                     L::store(out + at, L::fma(p_a, D, A_b));
                     if constexpr (Gradient) {
                         Vec s = L::load(s_stored + at);
-                        if constexpr (passing) s = L::mul(s, edge.p(q, above, came, came_agreed));
+                        if constexpr (passing) s = L::mul(s, edge.template p<true>(q, above, came, came_agreed));
                         change = L::fma(here.weigh(q, s), D, change);
                         if constexpr (first_kind == Kind::twig)
                             sum_a =
                                 TwigRepeats ? L::add(sum_a, here_a.weigh(q, L::mul(s, p_a))) : L::fma(s, p_a, sum_a);
                         if constexpr (second_kind == Kind::twig) {
-                            const Vec p_b = edge_b.p(q, here, first, agreed);
+                            const Vec p_b = edge_b.template p<false>(q, here, first, agreed);
                             sum_b =
                                 TwigRepeats ? L::add(sum_b, here_b.weigh(q, L::mul(s, p_b))) : L::fma(s, p_b, sum_b);
                         }
@@ -395,7 +477,8 @@ struct Walker {
     }
 
     double* gradient_of(const Split& split, int k) const {
-        const std::int64_t row = static_cast<std::int64_t>(split.player) * walk.game_outputs + tree.first_output + k;
+        const std::int64_t row =
+            static_cast<std::int64_t>(split.player) * game_outputs + (one_output ? 0 : tree.first_output + k);
         return walk.gradient + row * lanes;
     }
 
@@ -403,11 +486,10 @@ struct Walker {
 
     void add_root() const {
         for (int q = 0; q < Q; ++q)
-            for (int k = 0; k < tree.outputs; ++k)
+            for (int k = 0; k < outputs; ++k)
                 for (int lane = 0; lane < lanes; lane += L::width) {
                     double* F = walk.extension +
-                                (static_cast<std::int64_t>(q) * walk.game_outputs + tree.first_output + k) * lanes +
-                                lane;
+                                (static_cast<std::int64_t>(q) * game_outputs + tree.first_output + k) * lanes + lane;
                     const double* A = walk.waiting + k * level_size + q * lanes + lane;
                     L::store(F, L::add(L::load(F), L::load(A)));
                 }
@@ -442,6 +524,39 @@ struct Walker {
         LG_LEAVES(from_repeating_parent, twig, twig),
     };
 #undef LG_LEAVES
+
+    // The same, with every step in place: a gradient alone.
+    [[gnu::flatten]] void run_in_place() {
+        for (std::int64_t i = 0; i < tree.n_steps; ++i) {
+            const Step step = tree.steps[i];
+            const Split& split = tree.splits[step.split];
+            switch (step.code) {
+#define LG_STEP(code)                          \
+    case code:                                 \
+        steps[code](*this, split, step.split); \
+        break;
+#define LG_STEPS(code) LG_STEP(code) LG_STEP(code + 1) LG_STEP(code + 2) LG_STEP(code + 3)
+                LG_STEP(0)
+                LG_STEP(1)
+                LG_STEP(2)
+                LG_STEPS(3)
+                LG_STEPS(7)
+                LG_STEPS(11)
+                LG_STEPS(15)
+                LG_STEPS(19)
+                LG_STEPS(23)
+                LG_STEPS(27)
+                LG_STEPS(31)
+                LG_STEPS(35)
+                LG_STEPS(39)
+                static_assert(n_step_codes == 43);
+#undef LG_STEPS
+#undef LG_STEP
+                default:
+                    __builtin_unreachable();
+            }
+        }
+    }
 };
 
 template <int Q>
@@ -451,6 +566,12 @@ void walk_diagonal(const Walk& walk) {
 template <int Q>
 void walk_general(const Walk& walk) {
     Walker<General<Q>, true>(walk).run();
+}
+void walk_alone(const Walk& walk) {
+    if (walk.tree.outputs == 1 && walk.game_outputs == 1)
+        Walker<Alone, true, true, true>(walk).run_in_place();
+    else
+        Walker<Alone, true, true>(walk).run_in_place();
 }
 void walk_value(const Walk& walk) { Walker<General<1>, false>(walk).run(); }
 template <int Q>

@@ -18,6 +18,7 @@ const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA) = {
     route,
     {walk_diagonal<1>, walk_diagonal<2>, walk_diagonal<3>, walk_diagonal<4>},
     {walk_general<1>, walk_general<2>},
+    walk_alone,
     walk_value,
     {walk_corners<2>, walk_corners<4>},
 };
