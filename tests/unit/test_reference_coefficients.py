@@ -37,7 +37,7 @@ def test_theta_is_scaled_coefficients() -> None:
 
 
 def test_c_is_coefficients_of_powers_of_t() -> None:
-    """The paper's lemma: alpha_d is the sum over sets of d players of prod (gamma - 1); null ones add none."""
+    """The paper's lemma: alpha_d sums prod (gamma - 1) over the sets of d players; null ones add nothing."""
     c = np.eye(1, M + 1)
     for joined, gamma in enumerate(GAMMAS, 1):
         c = v1.plus(c, np.array([gamma - 1]))

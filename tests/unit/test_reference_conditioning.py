@@ -42,9 +42,9 @@ def test_1_at_the_roots_of_unity(size: int) -> None:
 def test_v1_below_100_at_depth_100() -> None:
     """The paper names no gamma for its statement.
 
-    It holds for the gamma = 1 of its figure, a null player, and up to 1.98. For gamma = 0 and 2 the matrix has 1
-    on the diagonal and +-1 below, singular values 2 cos(k pi / (2 D + 1)), and the condition 128; beyond gamma
-    = 2 it grows as (gamma - 1)^D.
+    It holds for the gamma = 1 of its figure, a null player, and from 0.02 to 1.98. For gamma = 0 and 2 the
+    matrix has 1 on the diagonal and +-1 below: its singular values are 2 cos(k pi / (2 D + 1)), its condition
+    is 128. Beyond gamma = 2 it grows as (gamma - 1)^D.
     """
     assert conditioning.linear_tree_shap_v1(100, 1.0) == 1
     for gamma in (0.02, 0.5, 1.5, 1.98):

@@ -2,7 +2,8 @@
 
 `RIVALS[name](forest, x, output)` gives a number for each feature: `x` is one encoded row, `output` counts
 the model's outputs from 0. All children must have cover. `ALGORITHMS[name](levels)` is the algorithm alone,
-on a tree and a row that have been read before (`edges.Levels`).
+on a tree and a row that have been read before (`edges.Levels`). `shap_tree.shap_tree_explainer` is called
+like a rival, and needs shap.
 """
 
 from __future__ import annotations

@@ -33,7 +33,9 @@ def shap_tree_explainer(forest: Forest, x: npt.ArrayLike, output: int) -> Floats
     -------
     ndarray, shape (n_features,)
     """
-    import shap
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its own imports
+        import shap
 
     row = np.asarray(x, dtype=np.float64)
     if (
@@ -53,7 +55,7 @@ def shap_tree_explainer(forest: Forest, x: npt.ArrayLike, output: int) -> Floats
     if not trees:
         return np.zeros(forest.n_features)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # shap's own imports and casts
+        warnings.simplefilter("ignore")  # shap's own casts
         explainer = shap.TreeExplainer({"trees": trees}, feature_perturbation="tree_path_dependent")
         found = explainer.shap_values(row[None], check_additivity=False)
     return np.asarray(found, dtype=np.float64).reshape(forest.n_features)
