@@ -91,7 +91,7 @@ def fractions(rng: np.random.Generator, n: int) -> list[Fraction]:
 
 @pytest.mark.parametrize("n_players", [2, 3, 8])
 def test_scaling_invariability_for_any_weights(n_players: int) -> None:
-    """The paper's lemma: <p (1 + y), sum omega_{k+1} y^k> = <p, sum (omega_{k+1} + omega_{k+2}) y^k>."""
+    """The lemma that generalises Eq. (3), at the weights w: <p (1 + y), w> = <p, w_k + w_{k+1}>."""
     rng = np.random.default_rng(n_players)
     p, omega = fractions(rng, n_players - 1), fractions(rng, n_players)
     joined = [omega[k] + omega[k + 1] for k in range(n_players - 1)]
@@ -102,7 +102,7 @@ def test_scaling_invariability_for_any_weights(n_players: int) -> None:
     "value", [values.Shapley(), values.Banzhaf(0.3), values.BetaShapley(2, 3), values.BetaShapley(0.5, 1.5)]
 )
 def test_scaling_invariability_for_semivalues(value: values.Value) -> None:
-    """Eq. (scale and sum), psi(p) = psi(p (1 + y)^k), and Eq. (polynomial of semivalues) for the others."""
+    """Eq. (3), psi(p) = psi(p (1 + y)^k) for the Shapley value, and Eq. (8) for the others."""
     p = fractions(np.random.default_rng(3), 5)
     alone = inner(p, exact.omega(value, 5, 5))
     for degree in range(6, 12):
@@ -111,7 +111,7 @@ def test_scaling_invariability_for_semivalues(value: values.Value) -> None:
 
 
 def test_weights_of_fewer_players_as_the_paper_sums_them() -> None:
-    """Eq. (polynomials of probabilistic values): q_k = sum_j C(N-D, j) omega_{k+j+1}."""
+    """Eq. (11): q_k = sum_j C(N-D, j) omega_{k+j+1}."""
     rng = np.random.default_rng(4)
     N, D = 12, 7
     sizes = fractions(rng, N)

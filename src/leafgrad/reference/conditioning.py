@@ -72,7 +72,7 @@ def unit_circle_vandermonde(D: int) -> float:
 
 
 def tree_shap_k(D: int, gamma: float = 1.0) -> float:
-    """The condition of the paper's "(-) gamma" in TreeShap-K.
+    """The condition of the paper's "(-) gamma", Eq. (12) reversed, in TreeShap-K.
 
     Parameters
     ----------

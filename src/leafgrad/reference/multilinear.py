@@ -22,6 +22,6 @@ def evaluate(tree: Levels, z: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        This tree's part of F_x(z), less its root mean.
+        This tree's part of F_x(z), less its root mean; nan where the algorithm divides 0 by 0.
     """
     return float(traverse(carried(tree, z))[1][0])

@@ -99,8 +99,7 @@ def polynomial(value: Wanted, M: int, n_players: int) -> Floats:
     Parameters
     ----------
     value : Shapley, Banzhaf, BetaShapley, Semivalue or sequence of numbers
-        What to weigh for: Eq. (polynomials of probabilistic values) for a sequence, Eq. (polynomial of
-        semivalues) for the others.
+        What to weigh for: the paper's Eq. (11) for a sequence, its Eq. (8) for the others.
     M : int
         One more than the degree.
     n_players : int

@@ -52,7 +52,7 @@ class _TreeShapK(Carried):
 
 
 def plus(xi: Floats, gamma: Floats) -> Floats:
-    """The paper's "xi (+) gamma", Eq. (where is gamma), for a line of `xi` each.
+    """The paper's "xi (+) gamma", Eq. (12), for a line of `xi` each.
 
     Parameters
     ----------
