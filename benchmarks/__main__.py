@@ -1,7 +1,7 @@
 """`python -m benchmarks [name ...] [--quick]`: measure, print, and write.
 
 A suite measures speed: benchmarks/results/ and the tables of README.md. A study, run only when named,
-measures something else, on data that is not here: the tables of its page in docs/.
+measures something else than speed: the tables of its page in docs/, and what stands beside the page.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.report import replace_between
 
 SUITES = ("foundation", "ranker")
-STUDIES = ("spambase",)
+STUDIES = ("spambase", "accuracy")
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -31,6 +31,8 @@ if __name__ == "__main__":
             print(page)
             if not arguments.quick:
                 replace_between(here.parent / "docs" / f"{name}.md", name, page)
+                if hasattr(module, "beside"):
+                    module.beside(here.parent / "docs")
             continue
         report = module.run(quick=arguments.quick)
         print(report.markdown())

@@ -21,6 +21,8 @@ import forests
 import leafgrad as lg
 from leafgrad import _core
 from leafgrad.reference import brute, paths, ranker
+from leafgrad.reference.edges import Edges
+from leafgrad.reference.treegrad import tree_grad
 
 ZETA = 1e-12  # what is promised of a whole loop; most errors are below 1e-15
 GRADIENT = 1e-13  # what is promised of one gradient
@@ -177,8 +179,8 @@ def test_the_papers_own_pseudo_code(name: str) -> None:
     rng = np.random.default_rng(1)
     corners = rng.integers(0, 2, size=(6, forest.n_features)).astype(float)
     for z in (*corners, *np.where(rng.random(corners.shape) < 0.5, corners, rng.random(corners.shape))):
-        edges = [ranker.Edges.of(tree, 1) for tree in game.trees]
-        found = sum(ranker.tree_grad(each, z, 1) for each in edges)[:, 0]
+        edges = [Edges.of(tree, 1) for tree in game.trees]
+        found = sum(tree_grad(each, z, 1) for each in edges)[:, 0]
         assert abs(found - lg.gradient(forest, X[:1], z)[0]).max() <= 1e-10 * unit  # it divides by products
     found = ranker.gradient_ascent(game, 5.0, 30)
     assert (

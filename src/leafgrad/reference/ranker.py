@@ -1,7 +1,7 @@
 """The Ranker as the paper prints it, and the same loops in as many digits as one likes.
 
-`tree_grad` is the paper's Algorithm "TreeGrad (Full Procedure)" in plain numpy, line by line, and
-`gradient_ascent` and `adam` are its two Rankers: the yardstick that the native core's speed is told against.
+`gradient_ascent` and `adam` are its Algorithms 2 and 10 in plain numpy, line by line, over `treegrad`: the
+yardstick that the native core's speed is told against.
 `climb` runs the same loops over `walk`, in any kind of number, from the loop's own points or from points
 given for every step, so that one step can be judged without those before it.
 """
@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from leafgrad.optimizers import Adam, Optimizer
-from leafgrad.reference.paths import Game, Tree
+from leafgrad.reference.edges import Edges
+from leafgrad.reference.paths import Game
+from leafgrad.reference.treegrad import tree_grad
 from leafgrad.reference.walk import walk
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -26,115 +28,8 @@ Numbers: TypeAlias = npt.NDArray[Any]  # of float, or objects such as mpmath.mpf
 # The paper's pseudo code
 
 
-@dataclass(frozen=True)
-class Edges:
-    """What the paper's algorithm reads of a tree and a row, by the edge e that leads to each node.
-
-    Children of cover 0 have no finite gamma: all shares must be positive.
-    """
-
-    left: list[int]
-    right: list[int]
-    player: list[int]  # l_e
-    above: list[int]  # the node below the nearest edge of the same player above, e^up; -1 if there is none
-    gamma: list[float]  # 1 over the product of l_e's shares so far where the row agrees with all, else 0
-    weight: list[Floats]  # of a leaf: its value times its cover over the root's, by output
-
-    @staticmethod
-    def of(tree: Tree, n_outputs: int) -> Edges:
-        """Follow every path once.
-
-        Parameters
-        ----------
-        tree : Tree
-            Of a `Game`.
-        n_outputs : int
-            Of the game.
-
-        Returns
-        -------
-        Edges
-        """
-        n = len(tree.left)
-        edges = Edges(tree.left, tree.right, [-1] * n, [-1] * n, [1.0] * n, [np.zeros(n_outputs)] * n)
-        waiting: list[tuple[int, float, dict[int, int]]] = [(0, 1.0, {})]
-        while waiting:
-            v, cover, last = waiting.pop()
-            if tree.is_leaf(v):
-                edges.weight[v] = np.zeros(n_outputs)
-                edges.weight[v][tree.outputs] = cover * np.array(tree.value[v])
-                continue
-            j = tree.player[v]
-            above = last.get(j, -1)
-            for u in (tree.left[v], tree.right[v]):
-                if tree.share[u] == 0.0:
-                    raise ValueError("a child of cover 0: the paper's gamma is infinite there")
-                edges.player[u], edges.above[u] = j, above
-                edges.gamma[u] = (u == tree.taken(v)) * edges.gamma[max(above, 0)] / tree.share[u]
-                waiting.append((u, cover * tree.share[u], {**last, j: u}))
-        return edges
-
-
-def tree_grad(edges: Edges, z: Floats, n_outputs: int) -> Floats:
-    """The paper's Algorithm "TreeGrad (Full Procedure)".
-
-    Parameters
-    ----------
-    edges : Edges
-        A tree and a row.
-    z : ndarray, shape (n_players,)
-        The point.
-    n_outputs : int
-        Of the game.
-
-    Returns
-    -------
-    ndarray, shape (n_players, n_outputs)
-        The gradient of the multilinear extension.
-    """
-    H = np.zeros((len(edges.left), n_outputs))
-    g = np.zeros((len(z), n_outputs))
-
-    def factor(v: int) -> float:
-        known = float(z[edges.player[v]])
-        return 1 - known + known * edges.gamma[v]
-
-    def reach(v: int, s: Floats) -> Floats:
-        up = edges.above[v]
-        return s * factor(v) if up < 0 else s / factor(up) * factor(v)
-
-    def children(v: int, go: Callable[[int, Floats], Floats], s: Floats) -> Floats:
-        if edges.left[v] < 0:
-            return edges.weight[v] * s
-        return go(edges.left[v], s) + go(edges.right[v], s)
-
-    def traverse(v: int, s: Floats) -> Floats:
-        up, j = edges.above[v], edges.player[v]
-        if factor(v) == 0:
-            s = s if up < 0 else s / factor(up)
-            g[j] -= children(v, lambda u, s: traverse_zero(u, s, j), s)
-            return np.zeros(n_outputs)
-        s = children(v, traverse, reach(v, s))
-        if up >= 0:
-            H[up] -= s
-        H[v] += s
-        g[j] += (edges.gamma[v] - 1) * H[v] / factor(v)
-        return s
-
-    def traverse_zero(v: int, s: Floats, j: int) -> Floats:
-        if edges.player[v] != j:
-            if factor(v) == 0:
-                return np.zeros(n_outputs)
-            s = reach(v, s)
-        return children(v, lambda u, s: traverse_zero(u, s, j), s)
-
-    if edges.left[0] >= 0:
-        children(0, traverse, np.ones(n_outputs))
-    return g
-
-
 def gradient_ascent(game: Game, rate: float, steps: int, output: int = 0) -> Floats:
-    """The paper's Algorithm "TreeGrad-Ranker with Gradient Ascent (GA)", the sum over trees for TreeGrad.
+    """The paper's Algorithm 2, "TreeGrad-Ranker with Gradient Ascent (GA)", the sum over trees for TreeGrad.
 
     Parameters
     ----------
@@ -171,7 +66,7 @@ def adam(
     beta2: float = 0.999,
     eps: float = 1e-8,
 ) -> Floats:
-    """The paper's Algorithm "TreeGrad-Ranker with ADAM", the sum over trees for TreeGrad.
+    """The paper's Algorithm 10, "TreeGrad-Ranker with ADAM", the sum over trees for TreeGrad.
 
     Parameters
     ----------
