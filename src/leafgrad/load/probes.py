@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from leafgrad.category_hash import text_of
 from leafgrad.forest import Forest
 from leafgrad.load.trees import (
     BoolArray,
@@ -81,12 +82,18 @@ def spoken(forest: Forest, X: FloatArray) -> npt.NDArray[Any]:
     """
     if forest.categories is None:
         return X
-    text = any(isinstance(value, str) for values in forest.categories for value in values or ())
+    text = forest.categories_hashed or any(
+        isinstance(value, str) for values in forest.categories for value in values or ()
+    )
     out = X.astype(object) if text else X.copy()
     for j, values in enumerate(forest.categories):
         if values is not None:
-            worded = any(isinstance(value, str) for value in values)
-            strange = ("a value never seen", None) if worded else (max(values, default=0) + 1, np.nan)
+            worded = forest.categories_hashed or any(isinstance(value, str) for value in values)
+            if forest.categories_hashed:
+                values = tuple(map(text_of, values))
+            # CatBoost, whose categories are hashed, refuses None.
+            other = "another one" if forest.categories_hashed else None
+            strange = ("a value never seen", other) if worded else (max(values, default=0) + 1, np.nan)
             uncoded = np.isnan(X[:, j])
             table = np.array([*values, *strange], dtype=object)
             code = np.where(uncoded, len(values) + np.arange(len(X)) % 2, np.where(uncoded, 0, X[:, j]))
