@@ -96,12 +96,8 @@ def _up_to_64(s: bytes, n: int) -> int:
         a += x + y
         return a + z, b + _rotated(a, 31) + c
 
-    v = half(
-        _word(s, 0) + (n + _word(s, n - 16)) * K0, *(_word(s, 8), _word(s, 16)), _word(s, 24)
-    )
-    w = half(
-        _word(s, 16) + _word(s, n - 32), *(_word(s, n - 24), _word(s, n - 16)), _word(s, n - 8)
-    )
+    v = half(_word(s, 0) + (n + _word(s, n - 16)) * K0, *(_word(s, 8), _word(s, 16)), _word(s, 24))
+    w = half(_word(s, 16) + _word(s, n - 32), *(_word(s, n - 24), _word(s, n - 16)), _word(s, n - 8))
     r = _mixed(((v[0] + w[1]) * K2 + (w[0] + v[1]) * K0) & WORD)
     return _mixed((r * K0 + v[1]) & WORD) * K2 & WORD
 

@@ -502,9 +502,10 @@ def _thresholds(
     if width == np.float32:
         with np.errstate(over="ignore"):
             single = out.astype(np.float32)
+            below = np.nextafter(single, np.float32(-np.inf))
         # A float32 x is <= t exactly when it is <= the largest float32 that is: round down.
         above = single > out if compare == "<=" else single >= out
-        out = np.where(above, np.nextafter(single, np.float32(-np.inf)), single).astype(np.float64)
+        out = np.where(above, below, single).astype(np.float64)
     elif compare == "<":
         out = np.nextafter(out, -np.inf)
     if compare == "<" and infinite and (given[numeric] == -np.inf).any():

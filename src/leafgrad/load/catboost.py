@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad.errors import InputError, LeafgradError, ModelFormatError, UnsupportedModelError
+from leafgrad.errors import InputError, ModelFormatError, UnsupportedModelError
 from leafgrad.load.catboost_json import Facts, columns, facts, parse
 from leafgrad.load.catboost_trees import read_trees
 from leafgrad.load.files import installed
@@ -137,15 +137,17 @@ def _source(
             f"cover={cover!r} is not kept by CatBoost. Use cover=None (its leaf weights: sums of the training "
             "rows' weights), or cover='data' with data=X."
         )
-    model = parse(content, name)
     try:
+        model = parse(content)
         own, about = columns(model), facts(model)
         trees = read_trees(model, own, about)
-    except LeafgradError as error:
-        raise type(error)(f"{name}: {error}") from error
+    except UnsupportedModelError as error:
+        raise UnsupportedModelError(f"{name} {error}") from None
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{name} is damaged: {error}. Save the model again.") from error
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise ModelFormatError(
-            f"{name} is damaged: {type(error).__name__} {error}. Save the model again."
+            f"{name} is damaged: {type(error).__name__}, {error}. Save the model again."
         ) from error
     asked = None if live is None else _Live(live, trees, about, in_order or "oblivious_trees" in model)
     k = len(trees.constant)

@@ -46,22 +46,20 @@ class Facts:
     bias: tuple[float, ...]  # one for all outputs, or one each
 
 
-def parse(content: bytes, name: str) -> Json:
+def parse(content: bytes) -> Json:
     """Read the text of a model.
 
     Parameters
     ----------
     content : bytes
         All of the file.
-    name : str
-        What messages call it.
     """
     try:
         model = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ModelFormatError(f"{name} is damaged: {error}. Save the model again.") from error
+    except RecursionError:
+        raise ModelFormatError("it is nested too deeply") from None
     if not isinstance(model, dict) or not isinstance(model.get("features_info"), dict):
-        raise ModelFormatError(f"{name} is no CatBoost model: it has no features_info.")
+        raise ModelFormatError("it has no features_info")
     return model
 
 
@@ -77,17 +75,15 @@ def columns(model: Json) -> Columns:
     for kind in ("text", "embedding"):
         if info.get(f"{kind}_features"):
             raise UnsupportedModelError(
-                f"this CatBoost model has {kind} features, which are no single numbers to split on. Compute "
-                f"numeric columns of the {kind}s yourself, and train on these."
+                f"has {kind} features, which are no single numbers to split on. Compute numeric columns of "
+                f"the {kind}s yourself, and train on these."
             )
     floats, coded = info.get("float_features") or [], info.get("categorical_features") or []
     listed = floats + coded
     n = len(listed)
     place = {_whole(feature["flat_feature_index"]): feature for feature in listed}
     if sorted(place) != list(range(n)):
-        raise ModelFormatError(
-            f"the places of the {n} features in X are not 0 to {n - 1}, each once. Save the model again."
-        )
+        raise ModelFormatError(f"the places of the {n} features in X are not 0 to {n - 1}, each once")
     missing_left = np.ones(n, dtype=np.bool_)
     for feature in floats:
         treatment = feature.get("nan_value_treatment", "AsIs")

@@ -61,16 +61,16 @@ class _Splits:
     def _refused(self, kind: Any) -> UnsupportedModelError:
         if kind != "OnlineCtr":
             return UnsupportedModelError(
-                f"this CatBoost model has splits of the type {kind!r}. Train on columns that are numbers, or "
-                "categories with one_hot_max_size=255."
+                f"has splits of the type {kind!r}, which are not followed. Train on columns that are numbers, "
+                "or categories with one_hot_max_size=255."
             )
         elements = [part for ctr in self.info.get("ctrs", ()) for part in ctr["elements"]]
         of = {part["cat_feature_index"] for part in elements if "cat_feature_index" in part}
         named = ", ".join(self.columns.named(self.columns.categorical[index]) for index in sorted(of))
         return UnsupportedModelError(
-            f"this CatBoost model splits on target statistics (CTR) of the categories in {named or 'X'}, which "
-            "mix columns and are not followed. Train with one_hot_max_size=255, so that up to 255 categories "
-            "are split on by themselves, or encode the columns as numbers first."
+            f"splits on target statistics (CTR) of the categories in {named or 'X'}, which are not followed. "
+            "Train with one_hot_max_size=255, so that columns of up to 255 categories are split on by the "
+            "categories themselves, or encode the columns as numbers first."
         )
 
     def sets(self, split_of: IntArray) -> dict[int, IntArray]:
@@ -120,12 +120,13 @@ def read_trees(model: Json, columns: Columns, facts: Facts) -> Trees:
         What `catboost_json` read of it.
     """
     splits = _Splits(columns, model["features_info"])
-    if "oblivious_trees" in model:
-        shape = _symmetric(model["oblivious_trees"] or [], splits, len(facts.bias))
-    elif "trees" in model:
-        shape = _nested(model["trees"] or [], splits, len(facts.bias))
-    else:
-        raise ModelFormatError("there are neither oblivious_trees nor trees. Save the model again.")
+    read = {"oblivious_trees": _symmetric, "trees": _nested}
+    kind = next((kind for kind in read if kind in model), None)
+    if kind is None:
+        raise ModelFormatError("there are neither oblivious_trees nor trees")
+    if not model[kind]:
+        raise UnsupportedModelError("has no trees. Train one, or shrink it less.")
+    shape = read[kind](model[kind], splits)
     inner = shape.split >= 0
     feature = np.full(len(inner), -1, dtype=np.int32)
     feature[inner] = np.asarray(splits.feature, dtype=np.int32)[shape.split[inner]]
@@ -134,7 +135,7 @@ def read_trees(model: Json, columns: Columns, facts: Facts) -> Trees:
     n_outputs = shape.value.shape[1]
     bias = facts.bias or (0.0,)
     if len(bias) not in (1, n_outputs):
-        raise ModelFormatError(f"there are {len(bias)} biases for {n_outputs} outputs. Save the model again.")
+        raise ModelFormatError(f"there are {len(bias)} biases for {n_outputs} outputs")
     return Trees(
         start=shape.start,
         left=shape.left,
@@ -158,12 +159,10 @@ def _missing_left(feature: npt.NDArray[np.int32], columns: Columns) -> BoolArray
     return left
 
 
-def _symmetric(trees: list[Json], splits: _Splits, n_bias: int) -> _Shape:
+def _symmetric(trees: list[Json], splits: _Splits) -> _Shape:
     for tree in trees:
         for split in tree.get("splits") or ():
             splits.add(split)
-    if not trees:  # nothing was learned: one leaf of 0
-        trees = [{"leaf_values": [0.0] * max(1, n_bias), "leaf_weights": [1.0]}]
     depth = np.array([len(tree.get("splits") or ()) for tree in trees])
     if depth.max() > DEEPEST:
         raise ModelFormatError(f"a tree has {depth.max()} splits; CatBoost grows {DEEPEST} at most")
@@ -171,7 +170,7 @@ def _symmetric(trees: list[Json], splits: _Splits, n_bias: int) -> _Shape:
     given = np.array([len(tree["leaf_values"]) for tree in trees])
     n_outputs = int(given[0] // n_leaves[0])
     if n_outputs < 1 or (given != n_outputs * n_leaves).any():
-        raise ModelFormatError("a tree has not as many leaf_values as its splits ask for. Save the model again.")
+        raise ModelFormatError("a tree has not as many leaf_values as its splits ask for")
     value = _numbers(chain.from_iterable(tree["leaf_values"] for tree in trees), "leaf_values")
     value = value.reshape(-1, n_outputs)
     weight = _weights(trees, n_leaves)
@@ -205,13 +204,11 @@ def _weights(trees: list[Json], n_leaves: IntArray) -> FloatArray | None:
     if not all(tree.get("leaf_weights") for tree in trees):
         return None
     if any(len(tree["leaf_weights"]) != n for tree, n in zip(trees, n_leaves, strict=True)):
-        raise ModelFormatError("a tree has not one of the leaf_weights per leaf. Save the model again.")
+        raise ModelFormatError("a tree has not one of the leaf_weights per leaf")
     return _numbers(chain.from_iterable(tree["leaf_weights"] for tree in trees), "leaf_weights")
 
 
-def _nested(trees: list[Json], splits: _Splits, n_bias: int) -> _Shape:
-    if not trees:
-        return _symmetric([], splits, n_bias)
+def _nested(trees: list[Json], splits: _Splits) -> _Shape:
     start, left, right, split, parents = [0], list[int](), list[int](), list[int](), list[int]()
     value, weight = list[Any](), list[Any]()
     for tree in trees:
