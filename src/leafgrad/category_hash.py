@@ -59,7 +59,8 @@ def text_of(wanted: int) -> str:
         characters = u.astype("<u8").view(np.uint8).reshape(-1, 8)
         good = np.flatnonzero(((characters > 32) & (characters < 127)).all(axis=1))
         if len(good):
-            return (characters[good[0]].tobytes() + TAIL).decode("ascii")
+            found: bytes = characters[good[0]].tobytes()
+            return (found + TAIL).decode("ascii")
     raise AssertionError("no printable text has this hash")  # out of 2^32, about a million have
 
 

@@ -174,8 +174,8 @@ def live(name: str, X: Any) -> np.ndarray:
 def contributions(name: str, X: Any) -> np.ndarray:
     """The library's ShapValues, (n, N + 1, K), the last row being the mean.
 
-    The library refuses models with a scale, or ignores it: it is asked without, and the scale is put on after.
-    Of "uncertainty" it explains the mean alone.
+    The library refuses models with a scale, or ignores it: it is asked without, and the scale is put on
+    after. Of "uncertainty" it explains the mean alone.
     """
     model = fitted(name)
     scale, bias = model.get_scale_and_bias()
@@ -194,9 +194,9 @@ def contributions(name: str, X: Any) -> np.ndarray:
 def through_json(model: Any) -> Any:
     """The same model, its leaves numbered from left to right.
 
-    CatBoost numbers the leaves of a tree that is not symmetric as they grew. Its ShapValues take them from left
-    to right all the same, and then do not add up to its own prediction; written to JSON and read again, they
-    do.
+    CatBoost numbers the leaves of a tree that is not symmetric as they grew. Its ShapValues take them from
+    left to right all the same, and then do not add up to its own prediction; written to JSON and read again,
+    they do.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder, "model.json"))

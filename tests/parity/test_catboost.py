@@ -1,4 +1,4 @@
-"""The forest is the CatBoost model: same leaves, same outputs, same ShapValues, from the object and from its files.
+"""The forest is the CatBoost model: same leaves, outputs and ShapValues, from the object and from its files.
 
 Rows lie on, just below and just above borders, and are missing, infinite, far from the training's, or of
 categories never seen. Outputs may differ by 1e-12 of |constant| + the sum of the trees' largest |leaf|: both
@@ -79,9 +79,9 @@ def test_shapley_values_are_the_librarys_and_add_up_to_its_output(name: str) -> 
 def test_where_the_library_takes_empty_leaves_for_zero(tmp_path: Path) -> None:
     """With monotone constraints, a leaf that no training row reached may have a value.
 
-    The library passes over such leaves, as if they held 0, which elsewhere they do; and it adds the rows that it
-    is asked about to the leaf weights, so that its answer for a row depends on the others (the training's own
-    change no share). With the values gone, ours are its numbers; with them, ours are those of the model.
+    The library passes over such leaves, as if they held 0, which elsewhere they do; and it adds the rows that
+    it is asked about to the leaf weights, so that its answer for a row depends on the others (the training's
+    own change no share). With the values gone, ours are its numbers; with them, ours are the model's.
     """
     forest = lg.load(fitted("monotonic"))
     path = tmp_path / "model.json"
@@ -316,8 +316,10 @@ def test_outputs_classes_and_links() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["classifier", "classifier, focal", "classifier, cross-entropy", "three classes", "one against all"]
-    + ["several labels", "several labels, cross-entropy"],
+    [
+        *("classifier", "classifier, focal", "classifier, cross-entropy", "three classes"),
+        *("one against all", "several labels", "several labels, cross-entropy"),
+    ],
 )
 def test_the_link_leads_to_the_librarys_probability(name: str) -> None:
     forest, X = lg.load(fitted(name)), strange_rows(name)

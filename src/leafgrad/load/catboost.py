@@ -12,6 +12,7 @@ import inspect
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -98,16 +99,15 @@ def _exported(model: Any) -> bytes:
                 raise
             reason = str(error).rpartition(": ")[2]
             raise UnsupportedModelError(
-                f"this {type(model).__name__} cannot be written as JSON, by way of which it is read: {reason}. "
-                "Text and embedding features are not supported; compute numeric columns of them yourself."
+                f"this {type(model).__name__} cannot be written as JSON, as it is read by: {reason}. "
+                "Compute numeric columns of texts and embeddings yourself, and train on these."
             ) from error
         return path.read_bytes()
 
 
 def _loaded(content: bytes, name: str) -> Any:
     """Read a file with the library."""
-    import catboost
-
+    catboost = import_module("catboost")
     model = catboost.CatBoost()
     try:
         if content.startswith(b"CBM1"):
@@ -134,8 +134,8 @@ def _source(
     """Make a source of a model's JSON; `in_order`: leaves are numbered as they stand there."""
     if cover is not None:
         raise InputError(
-            f"cover={cover!r} is not kept by CatBoost. Use cover=None (its leaf weights: sums of the training "
-            "rows' weights), or cover='data' with data=X."
+            f"cover={cover!r} is not kept by CatBoost. Use cover=None (its leaf weights, summed over the "
+            "training rows), or cover='data' with data=X."
         )
     try:
         model = parse(content)
@@ -206,7 +206,7 @@ class _Live:
         nodes = leaf - self.trees.start[tree]
         if self.in_order:
             return first, nodes
-        # Nested trees are numbered in the order in which they grew, which JSON does not tell: by their values.
+        # Leaves of nested trees are numbered as they grew, which JSON does not tell: find them by values.
         values = self.trees.value[leaf]
         live = np.asarray(self.model().get_leaf_values(), dtype=np.float64).reshape(values.shape)
         live = live * self.about.scale

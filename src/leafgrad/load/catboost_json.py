@@ -1,9 +1,8 @@
 """CatBoost's JSON: what its fields say, checked before anything is built of them.
 
 `features_info` lists the columns by kind, each with its place in X; `model_info` holds the training's
-parameters and the class labels; the trees are read in `catboost_trees`. A column of categories holds hashes of
-the values' text (`category_hash`). What cannot be followed exactly, target statistics of categories above
-all, is refused by name.
+parameters and the class labels; the trees are read in `catboost_trees`. Text and embedding features are
+refused by name. Messages here are the ends of sentences that `catboost` begins with the model's name.
 """
 
 from __future__ import annotations
@@ -92,11 +91,15 @@ def columns(model: Json) -> Columns:
         # Without missing values in training they are compared as they are, and NaN is above nothing.
         missing_left[feature["flat_feature_index"]] = treatment != "AsTrue" or not feature.get("has_nans")
     names = [place[j].get("feature_id") or place[j].get("feature_name") or "" for j in range(n)]
+    own = {_whole(feature["feature_index"]): feature["flat_feature_index"] for feature in floats}
+    categorical = {_whole(feature["feature_index"]): feature["flat_feature_index"] for feature in coded}
+    if len(own) + len(categorical) < n:
+        raise ModelFormatError("two features have one feature_index")
     return Columns(
         n=n,
         names=tuple(str(name) or str(j) for j, name in enumerate(names)) if any(names) else None,
-        floats={_whole(feature["feature_index"]): feature["flat_feature_index"] for feature in floats},
-        categorical={_whole(feature["feature_index"]): feature["flat_feature_index"] for feature in coded},
+        floats=own,
+        categorical=categorical,
         missing_left=missing_left,
     )
 

@@ -61,8 +61,8 @@ class _Splits:
     def _refused(self, kind: Any) -> UnsupportedModelError:
         if kind != "OnlineCtr":
             return UnsupportedModelError(
-                f"has splits of the type {kind!r}, which are not followed. Train on columns that are numbers, "
-                "or categories with one_hot_max_size=255."
+                f"has splits of the type {kind!r}, which are not followed. Train on columns that are "
+                "numbers, or categories with one_hot_max_size=255."
             )
         elements = [part for ctr in self.info.get("ctrs", ()) for part in ctr["elements"]]
         of = {part["cat_feature_index"] for part in elements if "cat_feature_index" in part}
@@ -120,18 +120,18 @@ def read_trees(model: Json, columns: Columns, facts: Facts) -> Trees:
         What `catboost_json` read of it.
     """
     splits = _Splits(columns, model["features_info"])
-    read = {"oblivious_trees": _symmetric, "trees": _nested}
-    kind = next((kind for kind in read if kind in model), None)
-    if kind is None:
-        raise ModelFormatError("there are neither oblivious_trees nor trees")
-    if not model[kind]:
+    symmetric: list[Json] = model.get("oblivious_trees") or []
+    nested: list[Json] = model.get("trees") or []
+    if symmetric and nested:
+        raise ModelFormatError("there are both oblivious_trees and trees")
+    if not symmetric and not nested:
         raise UnsupportedModelError("has no trees. Train one, or shrink it less.")
-    shape = read[kind](model[kind], splits)
+    shape = _symmetric(symmetric, splits) if symmetric else _nested(nested, splits)
     inner = shape.split >= 0
     feature = np.full(len(inner), -1, dtype=np.int32)
     feature[inner] = np.asarray(splits.feature, dtype=np.int32)[shape.split[inner]]
     threshold = np.zeros(len(inner))
-    threshold[inner] = _numbers(splits.border, "borders")[shape.split[inner]]
+    threshold[inner] = _borders(splits.border)[shape.split[inner]]
     n_outputs = shape.value.shape[1]
     bias = facts.bias or (0.0,)
     if len(bias) not in (1, n_outputs):
@@ -151,6 +151,13 @@ def read_trees(model: Json, columns: Columns, facts: Facts) -> Trees:
         categories=splits.categories(),
         categories_hashed=bool(columns.categorical),
     )
+
+
+def _borders(given: list[float]) -> FloatArray:
+    """Borders as the library holds them, in float32."""
+    borders = _numbers(given, "borders")
+    with np.errstate(over="ignore"):
+        return _finite(borders.astype(np.float32).astype(np.float64), "borders")
 
 
 def _missing_left(feature: npt.NDArray[np.int32], columns: Columns) -> BoolArray:
@@ -235,18 +242,19 @@ def _nested(trees: list[Json], splits: _Splits) -> _Shape:
                 weight.append(node.get("weight"))
         start.append(len(left))
     leaf = np.asarray(left) < 0
-    listed = np.array([own for own in value if own is not None], dtype=np.float64)
-    if listed.ndim > 2 or not listed.size or not np.isfinite(listed).all():
-        raise ModelFormatError("the leaves' values are not one finite number each, or one an output")
-    values = np.zeros((len(left), listed.size // len(listed)))
-    values[leaf] = listed.reshape(len(listed), -1)
+    listed = [own if isinstance(own, list) else [own] for own in value if own is not None]
+    n_outputs = len(listed[0])
+    if any(len(own) != n_outputs for own in listed):
+        raise ModelFormatError("leaves have values of different lengths")
+    values = np.zeros((len(left), n_outputs))
+    values[leaf] = _numbers(chain.from_iterable(listed), "values").reshape(-1, n_outputs)
     cover = None
     if all(own is not None for own in weight):
         cover = _numbers(weight, "weight")
         # A parent stands before its children.
-        for node in range(len(parents) - 1, 0, -1):
-            if parents[node] >= 0:
-                cover[parents[node]] += cover[node]
+        for at in range(len(parents) - 1, 0, -1):
+            if parents[at] >= 0:
+                cover[parents[at]] += cover[at]
     return _Shape(
         start=np.array(start, dtype=np.int64),
         left=np.array(left, dtype=np.int32),
@@ -259,7 +267,15 @@ def _nested(trees: list[Json], splits: _Splits) -> _Shape:
 
 def _numbers(given: Iterable[Any], name: str) -> FloatArray:
     """Finite numbers of one kind, all trees' in a row."""
-    out = np.fromiter(given, dtype=np.float64)
-    if not np.isfinite(out).all():
-        raise ModelFormatError(f"one of the {name} is {out[~np.isfinite(out)][0]}; wanted finite numbers")
-    return out
+    listed = list(given)
+    strangers = set(map(type, listed)) - {int, float}
+    if strangers:
+        raise ModelFormatError(f"one of the {name} is a {strangers.pop().__name__}; wanted finite numbers")
+    return _finite(np.array(listed, dtype=np.float64), name)
+
+
+def _finite(numbers: FloatArray, name: str) -> FloatArray:
+    if not np.isfinite(numbers).all():
+        wrong = numbers[~np.isfinite(numbers)][0]
+        raise ModelFormatError(f"one of the {name} is {wrong}; wanted finite numbers")
+    return numbers

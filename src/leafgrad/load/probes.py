@@ -88,14 +88,15 @@ def spoken(forest: Forest, X: FloatArray) -> npt.NDArray[Any]:
     out = X.astype(object) if text else X.copy()
     for j, values in enumerate(forest.categories):
         if values is not None:
-            worded = forest.categories_hashed or any(isinstance(value, str) for value in values)
-            if forest.categories_hashed:
-                values = tuple(map(text_of, values))
-            # CatBoost, whose categories are hashed, refuses None.
-            other = "another one" if forest.categories_hashed else None
-            strange = ("a value never seen", other) if worded else (max(values, default=0) + 1, np.nan)
+            known: tuple[Any, ...]
+            if forest.categories_hashed:  # CatBoost's, which refuses None
+                known = (*map(text_of, values), "a value never seen", "another one")
+            elif any(isinstance(value, str) for value in values):
+                known = (*values, "a value never seen", None)
+            else:
+                known = (*values, max(values, default=0) + 1, np.nan)
             uncoded = np.isnan(X[:, j])
-            table = np.array([*values, *strange], dtype=object)
+            table = np.array(known, dtype=object)
             code = np.where(uncoded, len(values) + np.arange(len(X)) % 2, np.where(uncoded, 0, X[:, j]))
             out[:, j] = table[code.astype(np.int64)]
     return out
