@@ -196,7 +196,11 @@ class _Live:
         """The leaves as nodes of our trees; -1 where two leaves cannot be told apart."""
         first, nodes = self._numbering()
         number = np.asarray(_asked(self.model().calc_leaf_indexes, X, thread_count=1), dtype=np.int64)
-        return nodes[first[:-1] + number] if number.shape[1] == len(first) - 1 else number
+        count = np.diff(first)
+        if number.shape[1] != len(count):
+            return number
+        known = nodes[first[:-1] + np.minimum(number, count - 1)]
+        return np.where(number < count, known, np.diff(self.trees.start))  # no node has that number
 
     def _numbering(self) -> tuple[IntArray, IntArray]:
         """First leaf of every tree, and the node of each leaf as the library numbers them."""
