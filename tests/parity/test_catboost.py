@@ -428,7 +428,7 @@ def test_text_and_embeddings_are_refused() -> None:
         lg.load(model)
     vectors = pd.DataFrame({"a": d.X[:, 0], "v": list(d.X[:, 1:4])})
     model = CatBoostClassifier(**few, embedding_features=["v"]).fit(vectors, d.binary)
-    with pytest.raises(lg.UnsupportedModelError, match=r"embedding features.*numeric columns"):
+    with pytest.raises(lg.UnsupportedModelError, match=r"embedding.*numeric columns"):
         lg.load(model)
 
 

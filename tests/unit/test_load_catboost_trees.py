@@ -280,7 +280,7 @@ def test_splits_that_are_not_followed() -> None:
     with pytest.raises(lg.UnsupportedModelError, match=message):
         read(model)
     model = changed(SYMMETRIC, (*TREE, "splits", 0), {**ctr, "split_type": "EstimatedFeature"})
-    with pytest.raises(lg.UnsupportedModelError, match=r"splits of the type 'EstimatedFeature'.*one_hot"):
+    with pytest.raises(lg.UnsupportedModelError, match=r"of the type 'EstimatedFeature'.*numeric columns"):
         read(model)
 
 

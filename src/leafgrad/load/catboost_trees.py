@@ -61,8 +61,8 @@ class _Splits:
     def _refused(self, kind: Any) -> UnsupportedModelError:
         if kind != "OnlineCtr":
             return UnsupportedModelError(
-                f"has splits of the type {kind!r}, which are not followed. Train on columns that are "
-                "numbers, or categories with one_hot_max_size=255."
+                f"has splits of the type {kind!r}, as are those on texts and embeddings, which are not "
+                "followed. Compute numeric columns of these yourself, and train on them."
             )
         elements = [part for ctr in self.info.get("ctrs", ()) for part in ctr["elements"]]
         of = {part["cat_feature_index"] for part in elements if "cat_feature_index" in part}

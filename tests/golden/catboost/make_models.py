@@ -49,7 +49,7 @@ MODELS: dict[str, tuple[Callable[[], Any], np.ndarray]] = {
     "missing-greatest": (lambda: CatBoostRegressor(**few, nan_mode="Max").fit(MISSING, real), MISSING),
     "one-hot": (lambda: CatBoostRegressor(**one_hot).fit(CODED, coded), CODED),
     "one-hot-lossguide": (lambda: CatBoostRegressor(**one_hot, **nested).fit(CODED, coded), CODED),
-    "binary": (lambda: CatBoostClassifier(**few).fit(X, real > 1), X),
+    "binary": (lambda: CatBoostClassifier(**few).fit(X, (real > 1).astype(int)), X),
     "three-classes": (lambda: CatBoostClassifier(**few).fit(X, three), X),
     "three-classes-lossguide": (lambda: CatBoostClassifier(**few, **nested).fit(X, three), X),
     "one-against-all": (
@@ -82,6 +82,11 @@ def contributions(model: Any, path: Path, rows: Pool) -> np.ndarray:
     return out[:, :, None] if out.ndim == 2 else out.transpose(0, 2, 1)
 
 
+def plain(cell: Any) -> Any:
+    """A cell as JSON has it: missing is null."""
+    return None if isinstance(cell, float) and np.isnan(cell) else cell
+
+
 def made(name: str) -> dict[str, Any]:
     """Write one model's files, and say what is expected of it."""
     train, like = MODELS[name]
@@ -100,10 +105,7 @@ def made(name: str) -> dict[str, Any]:
         }
         path.write_text(json.dumps(written, indent=1) + "\n")
     return {
-        "X": [
-            [None if isinstance(cell, float) and np.isnan(cell) else cell for cell in row]
-            for row in rows.tolist()
-        ],
+        "X": [list(map(plain, row)) for row in rows.tolist()],
         "raw": raw.tolist(),
         "shap_values": values.tolist(),
     }

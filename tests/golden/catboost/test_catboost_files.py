@@ -18,7 +18,7 @@ import leafgrad as lg
 HERE = Path(__file__).parent
 GOLDEN: dict[str, Any] = json.loads((HERE / "expected.json").read_text())["models"]
 FACTS = {
-    "binary": ("sigmoid", (False, True)),
+    "binary": ("sigmoid", (0, 1)),
     "three-classes": ("softmax", ("low", "middle", "top")),
     "three-classes-lossguide": ("softmax", ("low", "middle", "top")),
     "one-against-all": ("sigmoid", ("low", "middle", "top")),
