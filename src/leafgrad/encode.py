@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leafgrad import tables
+from leafgrad.category_hash import category_hash
 from leafgrad.errors import InputError
 from leafgrad.tables import NUMBERS, Array, Table, is_missing
 
@@ -206,10 +207,38 @@ class _Coder:
         )
 
 
-def _coders(forest: Forest) -> dict[int, _Coder]:
+class _HashCoder:
+    """A column whose categories CatBoost knows by their hashes -> the codes; unknown ones -> NaN.
+
+    Taken is what CatBoost takes: text and integers. It refuses fractions and missing values.
+    """
+
+    def __init__(self, j: int, categories: Iterable[Any]) -> None:
+        self.j = j
+        self.codes = {value: float(code) for code, value in enumerate(categories)}
+
+    def __call__(self, table: Table, column: Array, start: int) -> Array:
+        values = column.tolist()
+        for kind in set(map(type, values)):
+            if not issubclass(kind, HASHED):
+                i = next(i for i, value in enumerate(values) if type(value) is kind)
+                raise InputError(
+                    f"X has {values[i]!r} in {table.where(start + i, self.j)}, a column of categories: to "
+                    "CatBoost they are text or integers. Turn them into text as for training, missing ones "
+                    "too"
+                )
+        code = {value: self.codes.get(category_hash(value), np.nan) for value in set(values)}
+        return np.fromiter(map(code.__getitem__, values), np.float64, len(values))
+
+
+HASHED = (str, int, np.integer, np.bool_, bytes)
+
+
+def _coders(forest: Forest) -> dict[int, _Coder | _HashCoder]:
     if forest.categories is None:
         return {}
-    return {j: _Coder(j, values) for j, values in enumerate(forest.categories) if values is not None}
+    coder = _HashCoder if forest.categories_hashed else _Coder
+    return {j: coder(j, values) for j, values in enumerate(forest.categories) if values is not None}
 
 
 def _unhashable(value: object) -> bool:

@@ -73,6 +73,8 @@ class Forest:
         Whether an absent entry of a sparse X is NaN; else it is 0.
     categories
         Per feature the values of a categorical column, in the order of their codes, or None.
+    categories_hashed
+        Whether `categories` holds CatBoost's hashes of the values instead of the values.
     checked
         Whether the forest was compared with the live model when it was loaded.
     library, model_name
@@ -90,6 +92,7 @@ class Forest:
     absent_missing: bool = False
     infinite: bool = True
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
+    categories_hashed: bool = False
     checked: bool = False
     library: str = ""
     model_name: str = ""
@@ -309,6 +312,7 @@ class Forest:
         absent_missing: bool = False,
         infinite: bool = True,
         categories: Sequence[Sequence[Any] | None] | None = None,
+        categories_hashed: bool = False,
         checked: bool = False,
         library: str = "",
         model_name: str = "",
@@ -362,6 +366,8 @@ class Forest:
             Whether an absent entry of a sparse X is NaN; else it is 0.
         categories
             Per feature, values of a categorical column in the order of their codes.
+        categories_hashed
+            Whether they are CatBoost's hashes of the values.
         checked, library, model_name
             For loaders.
 
@@ -463,6 +469,7 @@ class Forest:
             categories=None
             if categories is None
             else tuple(None if c is None else tuple(c) for c in categories),
+            categories_hashed=bool(categories_hashed),
             checked=checked,
             library=library,
             model_name=model_name,
@@ -495,9 +502,10 @@ def _thresholds(
     if width == np.float32:
         with np.errstate(over="ignore"):
             single = out.astype(np.float32)
+            below = np.nextafter(single, np.float32(-np.inf))
         # A float32 x is <= t exactly when it is <= the largest float32 that is: round down.
         above = single > out if compare == "<=" else single >= out
-        out = np.where(above, np.nextafter(single, np.float32(-np.inf)), single).astype(np.float64)
+        out = np.where(above, below, single).astype(np.float64)
     elif compare == "<":
         out = np.nextafter(out, -np.inf)
     if compare == "<" and infinite and (given[numeric] == -np.inf).any():
@@ -510,13 +518,19 @@ def _category_sets(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint32]]:
     sets = np.full(n, -1, np.int32)
     words: list[NDArray[np.uint32]] = []
-    for i, (node, codes) in enumerate(given.items()):
+    # Nodes may share one array of codes, and then share its set; held here, its id stays its own.
+    known: dict[int, tuple[Iterable[int], int]] = {}
+    for node, codes in given.items():
+        if 0 <= node < n and id(codes) in known:
+            sets[node] = known[id(codes)][1]
+            continue
         listed = np.fromiter(codes, dtype=np.int64)
         if not 0 <= node < n or (listed < 0).any():
             raise ModelFormatError(f"categories_left: node {node} or one of its codes is out of range")
         bits = np.zeros((int(listed.max(initial=-1)) // 32 + 1) * 32, np.uint8)
         bits[listed] = 1
         words.append(np.packbits(bits, bitorder="little").view("<u4").astype(np.uint32))
-        sets[node] = i
+        sets[node] = len(words) - 1
+        known[id(codes)] = (codes, len(words) - 1)
     start = np.cumsum([0, *(len(w) for w in words)], dtype=np.int64)
     return sets, start, np.concatenate(words) if words else np.zeros(0, np.uint32)

@@ -22,7 +22,8 @@ ARRAYS = (
 )  # fmt: skip
 LABELS = ("feature_names", "output_names", "classes", "categories")
 PLAIN = (
-    "link", "missing", "missing_value", "absent_missing", "infinite", "checked", "library", "model_name"
+    "link", "missing", "missing_value", "absent_missing", "infinite", "categories_hashed", "checked",
+    "library", "model_name",
 )  # fmt: skip
 
 

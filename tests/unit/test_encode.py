@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse
 
 from leafgrad import encode
+from leafgrad.category_hash import category_hash
 from leafgrad.errors import InputError
 from leafgrad.forest import Forest
 
@@ -450,3 +451,59 @@ def test_absent_entries_are_refused_where_nothing_may_be_missing():
     X = scipy.sparse.csr_array([[1.0, 0.0, 2.0]])
     with pytest.raises(InputError, match="X has NaN in row 0, column 1"):
         encode.rows(strict(absent_missing=True), X)
+
+
+# Categories by their hashes, as CatBoost knows them
+
+
+def hashed(*known):
+    """Column 1 is of these categories; `categories` holds their hashes."""
+    return stump(
+        dtype=np.float32,
+        missing=True,
+        categories=(None, tuple(map(category_hash, known)), None),
+        categories_hashed=True,
+    )
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[0, "a", 0], [0, "2", 0], [0, "never seen", 0]], dtype=object),
+        pd.DataFrame({"a": [0.0] * 3, "b": ["a", "2", "z"], "c": [0.0] * 3}),
+        pd.DataFrame({"a": [0.0] * 3, "b": pd.Categorical(["a", "2", "z"]), "c": [0.0] * 3}),
+        pl.DataFrame({"a": [0.0] * 3, "b": ["a", "2", "z"], "c": [0.0] * 3}),
+        pa.table({"a": [0.0] * 3, "b": ["a", "2", "z"], "c": [0.0] * 3}),
+        np.array([[0, b"a", 0], [0, 2, 0], [0, True, 0]], dtype=object),
+        [[0, "a", 0], [0, np.int8(2), 0], [0, -5, 0]],
+    ],
+)
+def test_hashed_categories(X):
+    np.testing.assert_array_equal(encode.matrix(hashed("a", "2"), X)[:, 1], [0, 1, np.nan])
+
+
+def test_hashed_categories_of_integers_and_truth_values():
+    forest = hashed("1", "-7", "0")
+    np.testing.assert_array_equal(
+        encode.matrix(forest, np.array([[0, 1, 0], [0, -7, 0], [0, 3, 0]]))[:, 1], [0, 1, np.nan]
+    )
+    np.testing.assert_array_equal(
+        encode.matrix(forest, np.array([[True, True, True], [True, False, True]]))[:, 1], [0, 2]
+    )
+    codes = encode.matrix(forest, np.arange(3 * 9000).reshape(-1, 3) % 2)  # several blocks of rows
+    np.testing.assert_array_equal(codes[:, 1], np.resize([0, 2], 9000))
+
+
+@pytest.mark.parametrize("value", [1.0, np.float32(2), np.nan, None, pd.NA, [1], pd.Timestamp(0)])
+def test_hashed_categories_are_text_or_integers(value):
+    X = np.empty((2, 3), dtype=object)
+    X[:] = [[0, "a", 0], [0, 0, 0]]
+    X[1, 1] = value
+    message = r"X has .* in row 1, column 1, a column of categories: to CatBoost they are text or integers"
+    with pytest.raises(InputError, match=message):
+        encode.rows(hashed("a"), X)
+
+
+def test_a_row_of_floats_has_no_hashed_categories():
+    with pytest.raises(InputError, match=r"X has 2\.0 in row 0, column 1, a column of categories"):
+        encode.rows(hashed("2"), np.array([1.0, 2.0, 3.0]))

@@ -220,3 +220,24 @@ def test_one_forest_in_many_threads():
     assert len(found) == 8
     for values in found:
         np.testing.assert_array_equal(values, expected)
+
+
+def test_nodes_with_one_array_of_codes_share_its_set():
+    codes, same = [0, 33], [0, 33]
+    forest = build(categories_left={0: codes, 2: codes})
+    assert forest.category_set.tolist() == [0, -1, 0, -1, -1]
+    assert forest.set_start.tolist() == [0, 2]
+    apart = build(categories_left={0: codes, 2: same})
+    assert apart.category_set.tolist() == [0, -1, 1, -1, -1]
+    X = np.array([[0.0, 33], [1, 33], [33, 0], [1, 1]])
+    np.testing.assert_array_equal(forest.predict(X), [1, 2, 1, 3])
+    np.testing.assert_array_equal(apart.predict(X), [1, 2, 1, 3])
+
+
+def test_the_least_float32_is_a_threshold():
+    """CatBoost's border between missing values and all others; no float32 is below but -inf."""
+    least = float(np.finfo(np.float32).min)
+    for compare, expected in (("<=", [1, 1, 2]), ("<", [1, 2, 2])):
+        forest = build(threshold=[least, 0, 0.25, 0, 0], dtype=np.float32, compare=compare)
+        values = forest.predict(np.array([[-np.inf, 0], [least, 0], [0, 0]]))
+        np.testing.assert_array_equal(values, expected)

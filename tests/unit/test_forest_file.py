@@ -91,3 +91,12 @@ def test_inconsistent_arrays(name, change):
     meta, arrays = forest_file.pack(forest())
     with pytest.raises(ModelFormatError, match="damaged"):
         forest_file.unpack(meta, {**arrays, name: change(arrays[name])})
+
+
+def test_hashed_categories_stay_hashed(tmp_path):
+    hashed = lg.Forest.from_arrays(**ARRAYS, categories=[None, None, (3, 2**32 - 1)], categories_hashed=True)
+    hashed.save(tmp_path / "forest.npz")
+    again = lg.Forest.load(tmp_path / "forest.npz")
+    assert again.categories_hashed
+    assert again.categories == (None, None, (3, 2**32 - 1))
+    assert not pickle.loads(pickle.dumps(forest())).categories_hashed

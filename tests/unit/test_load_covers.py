@@ -111,3 +111,24 @@ def test_no_rows() -> None:
 def test_rows_of_another_shape() -> None:
     with pytest.raises(lg.InputError, match="5"):
         lg.load(forest(np.random.default_rng(0), Shape()), data=np.zeros((3, 4)))
+
+
+def test_sets_that_nodes_share_stay_shared() -> None:
+    codes = [1, 40]
+    f = lg.Forest.from_arrays(
+        tree_start=[0, 5],
+        left=[1, -1, 3, -1, -1],
+        right=[2, -1, 4, -1, -1],
+        feature=[0, -1, 1, -1, -1],
+        threshold=np.zeros(5),
+        cover=np.ones(5),
+        value=np.arange(5.0),
+        categories_left={0: codes, 2: codes},
+        categories_hashed=True,
+    )
+    X = np.array([[1.0, 0], [0, 40], [0, 1], [0, 0]])
+    again = lg.load(f, data=X)
+    assert again.set_start.tolist() == f.set_start.tolist() == [0, 2]
+    assert again.categories_hashed
+    assert again.share == pytest.approx([1, 1 / 4, 3 / 4, 2 / 3, 1 / 3], rel=1e-15)
+    assert np.array_equal(again.predict(X), f.predict(X))

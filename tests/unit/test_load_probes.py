@@ -7,6 +7,7 @@ import pytest
 
 import leafgrad as lg
 from forests import Shape, forest, rows
+from leafgrad.category_hash import category_hash
 from leafgrad.load.probes import PER_SPLIT, _spread, probe_rows, spoken
 from leafgrad.load.trees import parents
 
@@ -110,3 +111,26 @@ def test_spoken_rows_hold_the_users_values() -> None:
     assert numbers.dtype == np.float64
     assert numbers[0].tolist() == [0.5, 4, 10, 2.5, 7]
     assert spoken(f, codes) is codes
+
+
+def test_hashed_categories_are_spoken_as_texts_with_these_hashes() -> None:
+    """No text of the model's own is known; any with the same hash goes the same way."""
+    hashes = tuple(map(category_hash, ("a", "b", "c")))
+    f = lg.Forest.from_arrays(
+        tree_start=[0, 3],
+        left=[1, -1, -1],
+        right=[2, -1, -1],
+        feature=[1, -1, -1],
+        threshold=np.zeros(3),
+        cover=np.ones(3),
+        value=[0, 1, 2],
+        categories_left={0: [1]},
+        missing_left=[True] * 3,
+        categories=(None, hashes),
+        categories_hashed=True,
+    )
+    X = spoken(f, np.array([[0.5, 0], [0.5, 1], [0.5, 2], [0.5, np.nan], [0.5, np.nan]]))
+    assert X[:, 0].tolist() == [0.5] * 5
+    assert [category_hash(text) for text in X[:3, 1]] == list(hashes)
+    assert len({category_hash(text) for text in X[:, 1]}) == 5
+    assert f.predict(X).tolist() == [2, 1, 2, 1, 1]

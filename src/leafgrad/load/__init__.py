@@ -28,7 +28,7 @@ LIBRARIES: dict[str, str | None] = {
     "sklearn": "leafgrad.load.sklearn",
     "xgboost": None,
     "lightgbm": None,
-    "catboost": None,
+    "catboost": "leafgrad.load.catboost",
     "onnx": None,
     "treelite": None,
 }

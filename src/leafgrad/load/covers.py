@@ -30,7 +30,8 @@ def recounted(forest: Forest, data: Any) -> Forest:
         Rows as `leafgrad.explain` takes them.
     """
     cover = _count(forest, data)
-    has_set = np.flatnonzero(forest.category_set >= 0).tolist()
+    has_set = np.flatnonzero(forest.category_set >= 0)
+    sets = [_codes(forest, which) for which in range(len(forest.set_start) - 1)]
     tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree_start))
     return Forest.from_arrays(
         tree_start=forest.tree_start,
@@ -42,7 +43,7 @@ def recounted(forest: Forest, data: Any) -> Forest:
         value=forest.value + forest.root_mean[tree],
         tree_output=None if (forest.tree_output < 0).all() else forest.tree_output,
         missing_left=(forest.flags & MISSING_LEFT) != 0,
-        categories_left={node: _codes(forest, node) for node in has_set} or None,
+        categories_left={node: sets[forest.category_set[node]] for node in has_set.tolist()} or None,
         other_left=(forest.flags & OTHER_LEFT) != 0,
         zero_missing=(forest.flags & ZERO_MISSING) != 0,
         dtype=forest.dtype,
@@ -58,6 +59,7 @@ def recounted(forest: Forest, data: Any) -> Forest:
         absent_missing=forest.absent_missing,
         infinite=forest.infinite,
         categories=forest.categories,
+        categories_hashed=forest.categories_hashed,
         checked=forest.checked,
         library=forest.library,
         model_name=forest.model_name,
@@ -85,8 +87,7 @@ def _count(forest: Forest, data: Any) -> FloatArray:
     return count
 
 
-def _codes(forest: Forest, node: int) -> IntArray:
-    """Codes that go left at a categorical node."""
-    which = forest.category_set[node]
+def _codes(forest: Forest, which: int) -> IntArray:
+    """Codes of one category set."""
     words = forest.set_words[forest.set_start[which] : forest.set_start[which + 1]]
     return np.flatnonzero(np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little"))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from leafgrad.category_hash import text_of
 from leafgrad.forest import Forest
 from leafgrad.load.trees import (
     BoolArray,
@@ -81,14 +82,21 @@ def spoken(forest: Forest, X: FloatArray) -> npt.NDArray[Any]:
     """
     if forest.categories is None:
         return X
-    text = any(isinstance(value, str) for values in forest.categories for value in values or ())
+    text = forest.categories_hashed or any(
+        isinstance(value, str) for values in forest.categories for value in values or ()
+    )
     out = X.astype(object) if text else X.copy()
     for j, values in enumerate(forest.categories):
         if values is not None:
-            worded = any(isinstance(value, str) for value in values)
-            strange = ("a value never seen", None) if worded else (max(values, default=0) + 1, np.nan)
+            known: tuple[Any, ...]
+            if forest.categories_hashed:  # CatBoost's, which refuses None
+                known = (*map(text_of, values), "a value never seen", "another one")
+            elif any(isinstance(value, str) for value in values):
+                known = (*values, "a value never seen", None)
+            else:
+                known = (*values, max(values, default=0) + 1, np.nan)
             uncoded = np.isnan(X[:, j])
-            table = np.array([*values, *strange], dtype=object)
+            table = np.array(known, dtype=object)
             code = np.where(uncoded, len(values) + np.arange(len(X)) % 2, np.where(uncoded, 0, X[:, j]))
             out[:, j] = table[code.astype(np.int64)]
     return out

@@ -49,6 +49,7 @@ class Trees:
     other_left: BoolArray | None = None  # (n,) codes beyond the set, negative ones too, go left
     sets: dict[int, IntArray] = field(default_factory=dict)  # categorical node -> codes that go left
     categories: Categories | None = None  # per feature: None, or the values behind the codes
+    categories_hashed: bool = False  # the values are CatBoost's hashes
 
     @property
     def n_trees(self) -> int:
@@ -294,6 +295,7 @@ class Source:
             absent_missing=self.absent_missing,
             infinite=self.infinite,
             categories=trees.categories,
+            categories_hashed=trees.categories_hashed,
             library=self.library,
             model_name=self.model_name,
         )
