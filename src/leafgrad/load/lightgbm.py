@@ -60,7 +60,7 @@ def read(model: Any, cover: str | None) -> Source:
     _require_version(str(sys.modules["lightgbm"].__version__))
     try:
         content = booster.model_to_string().encode()
-    except TypeError as error:  # of its JSON
+    except (TypeError, ValueError) as error:  # of the JSON in it
         raise UnsupportedModelError(
             f"a category column of the frame that this {name} was fitted on has values that are neither text "
             f"nor numbers, which LightGBM cannot save either ({error}). Make them text before fitting."

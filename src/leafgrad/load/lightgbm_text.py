@@ -111,8 +111,8 @@ class _Parser:
 
     def unknown(self, where: str, what: str) -> NoReturn:
         raise UnsupportedModelError(
-            f"{where} of {self.name} has a line {what[:40]!r}, which is not known here. Is its LightGBM newer "
-            "than this leafgrad?"
+            f"{where} of {self.name} has a line {what[:40]!r}, which is not known here. Is its LightGBM "
+            "newer than this leafgrad?"
         )
 
     def text(self, content: bytes) -> Text:

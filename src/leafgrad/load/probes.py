@@ -120,10 +120,10 @@ class _Codes:
         nodes = np.flatnonzero(forest.flags & CATEGORICAL)
         size = np.zeros(forest.n_features, dtype=np.int64)
         words = np.diff(forest.set_start)[forest.category_set[nodes]] if len(nodes) else np.zeros(0, np.int64)
-        np.maximum.at(size, forest.feature[nodes], 32 * words)
+        np.maximum.at(size, forest.feature[nodes], np.maximum(1, 32 * words))
         for j, values in enumerate(forest.categories or ()):
             if values is not None:
-                size[j] = len(values)
+                size[j] = max(len(values), min(1, size[j]))
         columns = np.flatnonzero(size)
         place = np.full(forest.n_features, -1, dtype=np.int64)
         place[columns] = np.arange(len(columns))
