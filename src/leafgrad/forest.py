@@ -64,7 +64,8 @@ class Forest:
     classes
         A classifier's labels; for a classifier of several targets a tuple of labels each; None for others.
     link
-        From raw output to prediction: "identity", "sigmoid" ("sigmoid:2" with a factor), "softmax", "exp".
+        From raw output to prediction: "identity", "sigmoid", "softmax", "exp", "softplus" or "square", each
+        perhaps with a factor on the raw output: "sigmoid:2".
     missing, infinite
         Whether the model takes NaN and infinity.
     missing_value

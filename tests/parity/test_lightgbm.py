@@ -29,6 +29,9 @@ from leafgrad.load.probes import probe_rows
 from leafgrad.reference import exact, paths
 from parity.zoo import unit
 
+# LightGBM 4.0.0 on newer numpy.
+pytestmark = pytest.mark.filterwarnings("ignore:np.find_common_type is deprecated:DeprecationWarning")
+
 EXACT, THEIRS = 1e-12, 1e-11
 TINY = float(np.float32(1e-35))  # what LightGBM takes for zero
 n = 400

@@ -144,12 +144,13 @@ def _some_of_many(
 ) -> IntArray:
     """Take codes of a column that has more than can be looked at: half of them out of its sets."""
     found = [rng.integers(size, size=most)]
+    filled = np.flatnonzero(forest.set_words)
     for node in rng.choice(nodes, most // 2).tolist() if len(nodes) else ():
-        which = forest.category_set[node]
-        begin, end = forest.set_start[which : which + 2].tolist()
-        word = int(rng.integers(begin, max(begin + 1, end)))
-        bits = np.flatnonzero(int(forest.set_words[word]) >> np.arange(32) & 1 if end > begin else 0)
-        if len(bits):
+        begin, end = forest.set_start[forest.category_set[node] :][:2].tolist()
+        i, j = np.searchsorted(filled, [begin, end]).tolist()
+        if i < j:
+            word = int(filled[rng.integers(i, j)])
+            bits = np.flatnonzero(int(forest.set_words[word]) >> np.arange(32) & 1)
             found.append(np.array([32 * (word - begin) + rng.choice(bits)]))
     chosen: IntArray = np.unique(np.concatenate(found[::-1])[:most])
     return np.resize(chosen, most)
