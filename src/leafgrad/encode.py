@@ -8,7 +8,7 @@ once), in blocks that stay small beside the model. All of X is checked before th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,8 +36,10 @@ class Rows:
         self.table = table
         self.n = table.n
         self.single = table.single
-        self.dtype = np.dtype(forest.dtype)
-        self.coders = _coders(forest)
+        # LightGBM rounds an array of integers, but not a frame of them.
+        rounded = forest.rounds_integers and not table.floats
+        self.dtype = np.dtype(np.float32 if rounded else forest.dtype)
+        self.coders = _coders(forest, table)
         self._missing_value = forest.missing_value
         self._step = max(1, ELEMENTS // max(1, table.width))
         if table.most is not None:
@@ -234,11 +236,32 @@ class _HashCoder:
 HASHED = (str, int, np.integer, np.bool_, bytes)
 
 
-def _coders(forest: Forest) -> dict[int, _Coder | _HashCoder]:
+def _coders(forest: Forest, table: Table) -> Mapping[int, _Coder | _HashCoder]:
+    if forest.frame_categories is not None:
+        return _coders_in_order(forest, forest.frame_categories, table)
     if forest.categories is None:
         return {}
     coder = _HashCoder if forest.categories_hashed else _Coder
     return {j: coder(j, values) for j, values in enumerate(forest.categories) if values is not None}
+
+
+def _coders_in_order(forest: Forest, lists: tuple[tuple[Any, ...], ...], table: Table) -> dict[int, _Coder]:
+    """LightGBM's rule: the k-th column of a category type has the k-th list; an array holds codes."""
+    columns = table.category_columns
+    if columns is None:
+        return {}
+    if len(columns) != len(lists):
+        if table.single:
+            cure = "pass a row as a frame of one row, X.iloc[[i]], which keeps the types of its columns"
+        elif lists:
+            cure = "pass them as for training, X.astype({name: 'category'}), or an array of their codes"
+        else:
+            cure = "pass the numbers it was trained on"
+        raise InputError(
+            f"X has {len(columns)} columns of a category type, but {_who(forest)} was trained with "
+            f"{len(lists)}; {cure}"
+        )
+    return {j: _Coder(j, values) for j, values in zip(columns, lists, strict=True)}
 
 
 def _unhashable(value: object) -> bool:

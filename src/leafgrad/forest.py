@@ -64,7 +64,8 @@ class Forest:
     classes
         A classifier's labels; for a classifier of several targets a tuple of labels each; None for others.
     link
-        From raw output to prediction: "identity", "sigmoid" ("sigmoid:2" with a factor), "softmax", "exp".
+        From raw output to prediction: "identity", "sigmoid", "softmax", "exp", "softplus" or "square", each
+        perhaps with a factor on the raw output: "sigmoid:2".
     missing, infinite
         Whether the model takes NaN and infinity.
     missing_value
@@ -75,6 +76,11 @@ class Forest:
         Per feature the values of a categorical column, in the order of their codes, or None.
     categories_hashed
         Whether `categories` holds CatBoost's hashes of the values instead of the values.
+    frame_categories
+        LightGBM's rule: the values of the columns of a category type, in the order in which a data frame has
+        such columns; arrays hold codes. None: not its rule.
+    rounds_integers
+        Whether an array of anything but float32 and float64 is rounded to float32 before it is compared.
     checked
         Whether the forest was compared with the live model when it was loaded.
     library, model_name
@@ -93,6 +99,8 @@ class Forest:
     infinite: bool = True
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
     categories_hashed: bool = False
+    frame_categories: tuple[tuple[Any, ...], ...] | None = None
+    rounds_integers: bool = False
     checked: bool = False
     library: str = ""
     model_name: str = ""

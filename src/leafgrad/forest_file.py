@@ -20,10 +20,10 @@ ARRAYS = (
     "tree_start", "left", "right", "feature", "threshold", "flags", "category_set", "set_start", "set_words",
     "value", "tree_output", "root_mean",
 )  # fmt: skip
-LABELS = ("feature_names", "output_names", "classes", "categories")
+LABELS = ("feature_names", "output_names", "classes", "categories", "frame_categories")
 PLAIN = (
-    "link", "missing", "missing_value", "absent_missing", "infinite", "categories_hashed", "checked",
-    "library", "model_name",
+    "link", "missing", "missing_value", "absent_missing", "infinite", "categories_hashed", "rounds_integers",
+    "checked", "library", "model_name",
 )  # fmt: skip
 
 

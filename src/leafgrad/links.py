@@ -1,9 +1,11 @@
 """Links: from a model's raw outputs to what it predicts, each in one place and stable far out.
 
 A booster adds up margins; its library shows their sigmoid, softmax or exponential. The loader names the
-function in `forest.link`. Under a softmax a class's probability hangs on the margins of all classes, so
-whoever applies one needs all outputs; the other links take each output by itself. A negated margin (the
-negative class of two) gives 1 - sigmoid, as sigmoid(-m), which keeps its digits where it is small.
+function in `forest.link`, with a factor on the margin where there is one ("sigmoid:2"; a random forest of
+LightGBM adds up, and predicts from the mean). Under a softmax a class's probability hangs on the margins of
+all classes, so whoever applies one needs all outputs; the other links take each output by itself. A negated
+margin (the negative class of two) gives 1 - sigmoid, as sigmoid(-m), which keeps its digits where it is
+small.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from leafgrad.errors import InputError, UnsupportedModelError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-KNOWN = "identity, sigmoid, sigmoid:<factor>, softmax, exp"
+KNOWN = "identity, sigmoid, softmax, exp, softplus and square, and each with a factor as in sigmoid:2"
+KINDS = {"identity", "sigmoid", "softmax", "exp", "softplus", "square"}
 
 
 def resolve(link: object, of_forest: str, n_outputs: int) -> str | None:
@@ -50,7 +53,7 @@ def resolve(link: object, of_forest: str, n_outputs: int) -> str | None:
 
 def joins(link: str | None) -> bool:
     """Whether one output's prediction hangs on all outputs."""
-    return link == "softmax"
+    return link is not None and link.partition(":")[0] == "softmax"
 
 
 def apply(link: str, raw: Floats) -> Floats:
@@ -59,18 +62,24 @@ def apply(link: str, raw: Floats) -> Floats:
     Parameters
     ----------
     link : str
-        "identity", "sigmoid", "sigmoid:2" (with a factor on the margin), "softmax" or "exp".
+        "identity", "sigmoid", "softmax", "exp", "softplus" (log(1 + exp(m))) or "square" (m|m|, of targets
+        whose root was learned), or one of them with a factor on the margin, as "sigmoid:2".
     raw : ndarray
         Raw outputs, of any shape.
     """
     kind, factor = _parse(link)
+    margin = raw if factor == 1 else factor * raw
     if kind == "identity":
-        return raw
+        return margin
     if kind == "exp":
-        return np.exp(raw)
+        return np.exp(margin)
+    if kind == "softplus":
+        return np.logaddexp(0, margin)
+    if kind == "square":
+        return margin * np.abs(margin)
     from scipy import special
 
-    out: Floats = special.softmax(raw, axis=-1) if kind == "softmax" else special.expit(factor * raw)
+    out: Floats = special.softmax(margin, axis=-1) if kind == "softmax" else special.expit(margin)
     return out
 
 
@@ -80,8 +89,7 @@ def _parse(link: str) -> tuple[str, float]:
         factor = float(text) if colon else 1.0
     except ValueError:
         factor = math.nan
-    with_factor = kind == "sigmoid" and math.isfinite(factor)
-    if not with_factor and (colon or kind not in {"identity", "softmax", "exp"}):
+    if kind not in KINDS or not math.isfinite(factor):
         raise UnsupportedModelError(
             f"the model's link is {link!r}, which is not known here (known are {KNOWN}); "
             "pass link=None for the raw output"

@@ -48,6 +48,8 @@ class Table:
         Rows that are better not exceeded by a block, whatever their width.
     absent : float
         What an absent entry of a sparse table stands for.
+    floats : bool
+        Not a numpy array of anything but float32 and float64.
     """
 
     n: int
@@ -59,6 +61,12 @@ class Table:
     ready: bool = False
     most: int | None = None
     absent: float = 0.0
+    floats: bool = True
+
+    @property
+    def category_columns(self) -> tuple[int, ...] | None:
+        """Columns of a category type; None where X has no such types."""
+        return None
 
     def block(self, start: int, stop: int, dtype: np.dtype[Any]) -> Array:
         """Rows start..stop as a C-contiguous float array, (stop - start, width); text becomes an error."""
@@ -115,7 +123,8 @@ class _Array(Table):
         self.n, self.width = array.shape
         self.single = single
         # Only arrays as the core takes them may pass through untouched.
-        self.ready = array.dtype in FLOATS and array.flags.c_contiguous and array.flags.aligned
+        self.floats = array.dtype in FLOATS
+        self.ready = self.floats and array.flags.c_contiguous and array.flags.aligned
 
     def block(self, start: int, stop: int, dtype: np.dtype[Any]) -> Array:
         part = self.array[start:stop]
@@ -125,6 +134,11 @@ class _Array(Table):
             part = _floats(self, part, start, 0)
         with np.errstate(over="ignore", under="ignore"):
             return np.require(part, dtype, ["C", "A"])
+
+    @property
+    def category_columns(self) -> tuple[int, ...] | None:
+        # One row of a frame has lost the types of the columns it came from.
+        return None if self.make == "numpy" else ()
 
     def column(self, j: int, start: int, stop: int) -> Array:
         return self.array[start:stop, j]
@@ -177,6 +191,14 @@ class _Frame(Table):
                 isinstance(kind, np.dtype) and kind.kind in NUMBERS for kind in self.frame.to_native().dtypes
             )
         return all(map(_has_numpy, self.frame.schema.values()))
+
+    @property
+    def category_columns(self) -> tuple[int, ...] | None:
+        if self.index is not None:
+            kinds = [kind.name == "category" for kind in self.frame.to_native().dtypes]
+        else:
+            kinds = [str(kind).startswith(("Categorical", "Enum")) for kind in self.frame.schema.values()]
+        return tuple(j for j, found in enumerate(kinds) if found)
 
     def column(self, j: int, start: int, stop: int) -> Array:
         series = self.frame.get_column(self._labels[j])
@@ -325,7 +347,7 @@ def _from_series(X: Any) -> Table:
     if row.dtype.kind not in "fiubO":
         raise _no_numbers(row)
     out = _Array(row[None, :], single=True)
-    out.make = "pandas"
+    out.make, out.floats = "pandas", True
     if names and all(isinstance(name, str) for name in names):
         out.names = tuple(names)
     return out

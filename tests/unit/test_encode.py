@@ -507,3 +507,85 @@ def test_hashed_categories_are_text_or_integers(value):
 def test_a_row_of_floats_has_no_hashed_categories():
     with pytest.raises(InputError, match=r"X has 2\.0 in row 0, column 1, a column of categories"):
         encode.rows(hashed("2"), np.array([1.0, 2.0, 3.0]))
+
+
+# LightGBM's rules: the k-th column of a category type has the k-th list, and arrays of integers are rounded
+
+LISTS = (("u", "v"), (10, 20))
+
+
+def in_order(**others):
+    return stump(missing=True, **others).replace(frame_categories=LISTS)
+
+
+FRAMES = {
+    "pandas": lambda a, b, c: pd.DataFrame({"a": pd.Categorical(a), "b": b, "c": pd.Categorical(c)}),
+    "polars": lambda a, b, c: pl.DataFrame(
+        {
+            "a": pl.Series(a, dtype=pl.Categorical),
+            "b": b,
+            "c": pl.Series(c).cast(pl.String).cast(pl.Categorical),
+        }
+    ),
+    "polars enum": lambda a, b, c: pl.DataFrame(
+        {"a": pl.Series(a, dtype=pl.Enum(["v", "w", "u"])), "b": b, "c": pl.Series(c, dtype=pl.Int64)}
+    ),
+    "pyarrow": lambda a, b, c: pa.table(
+        {"a": pa.array(a).dictionary_encode(), "b": b, "c": pa.array(c).dictionary_encode()}
+    ),
+}
+
+
+@pytest.mark.parametrize("make", ["pandas", "pyarrow"])
+def test_the_columns_of_a_category_type_have_the_lists_in_order(make):
+    X = FRAMES[make](["v", "u", "w", None], [1.0, 2.0, 3.0, 4.0], [20, 30, None, 10])
+    nan = np.nan
+    expected = [[1, 1, 1], [0, 2, nan], [nan, 3, nan], [nan, 4, 0]]
+    np.testing.assert_array_equal(encode.matrix(in_order(), X), expected)
+    np.testing.assert_array_equal(encode.matrix(in_order(feature_names=NAMES), X), expected)
+
+
+def test_polars_has_categories_of_text():
+    X = FRAMES["polars enum"](["v", "u", "w", None], [1.0, 2.0, 3.0, 4.0], [0, 0, 0, 0])
+    forest = stump(missing=True).replace(frame_categories=LISTS[:1])
+    np.testing.assert_array_equal(encode.matrix(forest, X)[:, 0], [1, 0, np.nan, np.nan])
+    words = stump(missing=True).replace(frame_categories=(("u", "v"), ("10", "20")))
+    X = FRAMES["polars"](["v", "u"], [1.0, 2.0], [20, 30])
+    np.testing.assert_array_equal(encode.matrix(words, X), [[1, 1, 1], [0, 2, np.nan]])
+
+
+def test_an_array_holds_the_codes_themselves():
+    for X in (
+        np.array([[1.0, 2, 0]]),
+        [[1, 2, 0]],
+        scipy.sparse.csr_array([[1.0, 2, 0]]),
+        np.array([1, 2, 0]),
+    ):
+        np.testing.assert_array_equal(encode.matrix(in_order(), X), [[1, 2, 0]])
+
+
+def test_other_numbers_of_category_columns_are_refused():
+    X = FRAMES["pandas"](["v", "u"], [1.0, 2.0], [20, 30])
+    for forest, given, message in (
+        (in_order(), X.assign(c=[1, 2]), r"X has 1 columns .* with 2; pass them as for training, X.astype"),
+        (
+            in_order(),
+            X.iloc[0],
+            r"X has 0 columns .* with 2; pass a row as a frame of one row, X.iloc\[\[i\]\]",
+        ),
+        (stump(missing=True).replace(frame_categories=()), X, r"X has 2 columns .* with 0; pass the numbers"),
+    ):
+        with pytest.raises(InputError, match=message):
+            encode.rows(forest, given)
+
+
+def test_arrays_of_other_numbers_are_rounded_where_the_library_rounds_them():
+    big = 2**24 + 1
+    forest, exact = stump().replace(rounds_integers=True), stump()
+    row = [[big, 1, 0]]
+    for X in (np.array(row), np.array(row, np.uint64), row, np.array(row, object), np.array(row[0])):
+        assert encode.matrix(forest, X)[0, 0] == big - 1
+        assert encode.matrix(exact, X)[0, 0] == big
+    frame = pd.DataFrame(row)
+    for X in (np.array(row, float), np.array(row, float, order="F"), frame, frame.iloc[0], pa.table(frame)):
+        assert encode.matrix(forest, X)[0, 0] == big

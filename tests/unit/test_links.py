@@ -19,7 +19,13 @@ MARGINS = np.array([[-3.0, 0.0, 0.25], [1.0, 2.0, -40.0]])
         ("sigmoid:2", lambda m: 1 / (1 + np.exp(-2 * m))),
         ("sigmoid:0.5", lambda m: 1 / (1 + np.exp(-m / 2))),
         ("exp", np.exp),
+        ("exp:0.5", lambda m: np.exp(m / 2)),
+        ("identity:0.2", lambda m: 0.2 * m),
+        ("softplus", lambda m: np.log1p(np.exp(m))),
+        ("square", lambda m: np.sign(m) * m**2),
+        ("square:0.25", lambda m: np.sign(m) * (m / 4) ** 2),
         ("softmax", lambda m: np.exp(m) / np.exp(m).sum(axis=-1, keepdims=True)),
+        ("softmax:0.5", lambda m: np.exp(m / 2) / np.exp(m / 2).sum(axis=-1, keepdims=True)),
     ],
 )
 def test_formulas(link, formula):
@@ -32,6 +38,7 @@ def test_far_out_margins_neither_overflow_nor_vanish():
     far = np.array([-1e4, -700.0, 700.0, 1e4])
     np.testing.assert_array_equal(links.apply("sigmoid", far)[[0, 3]], [0.0, 1.0])
     np.testing.assert_allclose(links.apply("sigmoid", far)[1], np.exp(-700.0), rtol=1e-14)
+    np.testing.assert_array_equal(links.apply("softplus", far)[[0, 2, 3]], [0.0, 700.0, 1e4])
     np.testing.assert_array_equal(links.apply("softmax", np.array([[1e4, 0.0, -1e4]])), [[1.0, 0.0, 0.0]])
 
 
@@ -48,9 +55,10 @@ def test_the_model_stands_for_its_own_link():
 
 
 def test_only_a_softmax_joins_outputs():
-    assert [links.joins(link) for link in (None, "identity", "sigmoid", "exp", "softmax")] == [False] * 4 + [
-        True
-    ]
+    others = (None, "identity", "sigmoid", "sigmoid:2", "exp", "softplus", "square")
+    assert not any(links.joins(link) for link in others)
+    assert links.joins("softmax")
+    assert links.joins("softmax:0.2")
 
 
 @pytest.mark.parametrize("link", ["sigmoid", "softmax", "", True, 1, ["model"], np.array(["model", "model"])])
@@ -61,7 +69,7 @@ def test_only_the_models_own_link_may_be_asked_for(link):
 
 
 @pytest.mark.parametrize(
-    "link", ["probit", "", "sigmoid:", "sigmoid:two", "sigmoid:nan", "exp:2", "softmax:1", ":2"]
+    "link", ["probit", "", "sigmoid:", "sigmoid:two", "sigmoid:nan", "exp:", "softmax:inf", ":2"]
 )
 def test_a_link_that_is_not_known(link):
     message = f"the model's link is {link!r}, which is not known here (known are identity, sigmoid,"

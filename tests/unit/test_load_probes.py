@@ -134,3 +134,32 @@ def test_hashed_categories_are_spoken_as_texts_with_these_hashes() -> None:
     assert [category_hash(text) for text in X[:3, 1]] == list(hashes)
     assert len({category_hash(text) for text in X[:, 1]}) == 5
     assert f.predict(X).tolist() == [2, 1, 2, 1, 1]
+
+
+def one_split(**others: object) -> lg.Forest:
+    arrays = {"tree_start": [0, 3], "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, -1, -1]}
+    arrays |= {"threshold": [0.5, 0, 0], "cover": [2, 1, 1], "value": [0, 1, 2]}
+    return lg.Forest.from_arrays(**(arrays | others))
+
+
+def test_zeros_and_their_neighbours_where_zeros_are_missing() -> None:
+    tiny = float(np.float32(1e-35))
+    column = probe_rows(one_split(missing_left=[True, False, False], zero_missing=[True, False, False]))[:, 0]
+    for number in (0.0, tiny, -tiny, np.nextafter(tiny, 1), np.nextafter(-tiny, -1)):
+        assert number in column
+
+
+@pytest.mark.parametrize("most", [200_000, 2_000_000_000 // 64])
+def test_a_few_of_many_codes(most: int) -> None:
+    """Both sides of a split on a million codes, at no cost in memory."""
+    members = np.unique(np.random.default_rng(0).integers(0, most, 40))
+    column = probe_rows(one_split(categories_left={0: members}))[:, 0]
+    left = np.isin(column, members)
+    assert np.count_nonzero(left) > 20
+    assert np.count_nonzero(~left) > 20
+    assert column.max() >= members.max()
+
+
+def test_a_set_of_no_codes() -> None:
+    column = probe_rows(one_split(categories_left={0: []}))[:, 0]
+    assert set(np.unique(column[~np.isnan(column)])) == {0, 1}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from leafgrad.errors import UnsupportedModelError
+from leafgrad.errors import ModelFormatError, UnsupportedModelError
 from leafgrad.load.trees import (
     Source,
     Trees,
@@ -19,6 +19,7 @@ from leafgrad.load.trees import (
     last_rounding_to,
     names,
     parents,
+    summed_up,
 )
 
 numbers = st.floats(allow_nan=False) | st.floats(-1e3, 1e3) | st.floats(width=32, allow_nan=False)
@@ -147,6 +148,19 @@ def test_parents() -> None:
     start, left = np.array([0, 1, 6]), np.array([-1, 2, -1, 3, -1, -1], np.int32)
     right = np.array([-1, 1, -1, 4, -1, -1], np.int32)
     assert parents(start, left, right).tolist() == [-1, -1, 1, 1, 3, 3]
+
+
+def test_covers_are_summed_up() -> None:
+    start, left = np.array([0, 1, 6]), np.array([-1, 2, -1, 3, -1, -1], np.int32)
+    right = np.array([-1, 1, -1, 4, -1, -1], np.int32)
+    leaves = np.array([2.0, 0, 1, 0, 4, 8])
+    assert summed_up(start, left, right, leaves).tolist() == [2, 13, 1, 12, 4, 8]
+
+
+def test_children_that_lead_back_are_found_while_summing() -> None:
+    for left, right in (([1, 0, -1], [2, 2, -1]), ([1, 2, -1], [1, 2, -1]), ([0, -1, -1], [0, -1, -1])):
+        with pytest.raises(ModelFormatError, match="children lead back to nodes above or beside them"):
+            summed_up(np.array([0, 3]), np.array(left, np.int32), np.array(right, np.int32), np.ones(3))
 
 
 def test_names_and_labels() -> None:

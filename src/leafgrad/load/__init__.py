@@ -27,7 +27,7 @@ __all__ = ["load"]
 LIBRARIES: dict[str, str | None] = {
     "sklearn": "leafgrad.load.sklearn",
     "xgboost": None,
-    "lightgbm": None,
+    "lightgbm": "leafgrad.load.lightgbm",
     "catboost": "leafgrad.load.catboost",
     "onnx": None,
     "treelite": None,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from leafgrad.errors import ModelMismatchError
+from leafgrad.errors import LeafgradError, ModelMismatchError
 from leafgrad.forest import Forest
 from leafgrad.load.probes import probe_rows, spoken
 from leafgrad.load.trees import FloatArray, Source, parents
@@ -72,6 +72,8 @@ def _asked(question: Callable[[Any], Any], forest: Forest, X: npt.NDArray[Any]) 
     try:
         with _quiet():
             return np.asarray(question(X)).reshape(len(X), -1)
+    except LeafgradError:
+        raise
     except ValueError as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise _mismatch(

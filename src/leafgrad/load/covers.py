@@ -13,7 +13,7 @@ import numpy as np
 from leafgrad import encode
 from leafgrad.errors import InputError
 from leafgrad.forest import MISSING_LEFT, OTHER_LEFT, ZERO_MISSING, Forest
-from leafgrad.load.trees import FloatArray, IntArray, parents
+from leafgrad.load.trees import FloatArray, IntArray, summed_up
 from leafgrad.threads import resolve
 
 PAIRS = 4_000_000  # of rows and trees, held together
@@ -63,7 +63,7 @@ def recounted(forest: Forest, data: Any) -> Forest:
         checked=forest.checked,
         library=forest.library,
         model_name=forest.model_name,
-    )
+    ).replace(frame_categories=forest.frame_categories, rounds_integers=forest.rounds_integers)
 
 
 def _count(forest: Forest, data: Any) -> FloatArray:
@@ -75,16 +75,7 @@ def _count(forest: Forest, data: Any) -> FloatArray:
     for _, block in rows.blocks(max(1, PAIRS // max(1, forest.n_trees))):
         leaf = forest.core.leaves(block, resolve(None)) + forest.tree_start[:-1]
         count += np.bincount(leaf.ravel(), minlength=len(count))
-    # Inner nodes level by level from below: the nodes of each depth add themselves to their parents.
-    parent = parents(forest.tree_start, forest.left, forest.right)
-    levels = [np.flatnonzero(parent < 0)]
-    root = np.repeat(forest.tree_start[:-1], np.diff(forest.tree_start))
-    while len(levels[-1]):
-        inner = levels[-1][forest.left[levels[-1]] >= 0]
-        levels.append(np.concatenate([root[inner] + forest.left[inner], root[inner] + forest.right[inner]]))
-    for level in reversed(levels[1:]):
-        np.add.at(count, parent[level], count[level])
-    return count
+    return summed_up(forest.tree_start, forest.left, forest.right, count)
 
 
 def _codes(forest: Forest, which: int) -> IntArray:

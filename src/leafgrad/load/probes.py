@@ -27,11 +27,14 @@ from leafgrad.load.trees import (
     parents,
 )
 
-CATEGORICAL = 2  # of Forest.flags
+CATEGORICAL, ZERO_MISSING = 2, 8  # of Forest.flags
+ZERO = float(np.float32(1e-35))  # the largest that ZERO_MISSING takes for one
 PER_SPLIT = 4  # rows per sampled split
 CELLS = 4_000_000  # numbers in all rows together, at most
 POOL = 8_192  # splits whose thresholds fill the other features
 LONGEST_PATH = 4_096  # levels followed upwards, at most
+TABLE = 16_000_000  # of splits, categorical columns and codes, at most
+MOST_CODES = 1_024  # of one column that are looked at
 
 
 @np.errstate(over="ignore")  # the neighbour of the largest number
@@ -58,7 +61,7 @@ def probe_rows(
         return np.zeros((1, forest.n_features))
     m = max(1, min(rows, CELLS // max(1, forest.n_features)) // PER_SPLIT)
     splits = _spread(inner, m, rng)
-    codes = _Codes.of(forest)
+    codes = _Codes.of(forest, max(8, TABLE // (m * max(1, forest.n_features))), rng)
     X = _background(forest, thresholds, _spread(inner, POOL, rng), codes, m * PER_SPLIT, rng)
     low, high, allowed = _ways_to(forest, splits, codes)
     _lead(X, forest, low, high, allowed, codes, rng)
@@ -104,30 +107,53 @@ def spoken(forest: Forest, X: FloatArray) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True)
 class _Codes:
-    """Which columns hold codes, and how many each has."""
+    """Which columns hold codes, and which codes of theirs are looked at."""
 
     columns: IntArray  # (c,)
     place: IntArray  # (N,) place of a column among `columns`, -1 if numeric
-    size: IntArray  # (c,)
+    size: IntArray  # (c,) how many are looked at
+    listed: IntArray  # (c, largest size)
+    beyond: IntArray  # (c,) a code that is in no set
 
     @classmethod
-    def of(cls, forest: Forest) -> _Codes:
+    def of(cls, forest: Forest, most: int, rng: np.random.Generator) -> _Codes:
         nodes = np.flatnonzero(forest.flags & CATEGORICAL)
         size = np.zeros(forest.n_features, dtype=np.int64)
         words = np.diff(forest.set_start)[forest.category_set[nodes]] if len(nodes) else np.zeros(0, np.int64)
-        np.maximum.at(size, forest.feature[nodes], 32 * words)
+        np.maximum.at(size, forest.feature[nodes], np.maximum(1, 32 * words))
         for j, values in enumerate(forest.categories or ()):
             if values is not None:
-                size[j] = len(values)
+                size[j] = max(len(values), min(1, size[j]))
         columns = np.flatnonzero(size)
         place = np.full(forest.n_features, -1, dtype=np.int64)
         place[columns] = np.arange(len(columns))
-        return cls(columns, place, size[columns])
+        size, most = size[columns], min(most, MOST_CODES)
+        listed = np.tile(np.arange(min(most, int(size.max(initial=0)))), (len(columns), 1))
+        for c in np.flatnonzero(size > most).tolist():
+            listed[c] = _some_of_many(forest, nodes[place[forest.feature[nodes]] == c], size[c], most, rng)
+        return cls(columns, place, np.minimum(size, most), listed, size)
 
     def all_allowed(self, m: int) -> BoolArray:
         """Give the table (m, c, codes) in which every code is allowed."""
         width = int(self.size.max(initial=0))
         return np.repeat((np.arange(width) < self.size[:, None])[None], m, axis=0)
+
+
+def _some_of_many(
+    forest: Forest, nodes: IntArray, size: int, most: int, rng: np.random.Generator
+) -> IntArray:
+    """Take codes of a column that has more than can be looked at: half of them out of its sets."""
+    found = [rng.integers(size, size=most)]
+    filled = np.flatnonzero(forest.set_words)
+    for node in rng.choice(nodes, most // 2).tolist() if len(nodes) else ():
+        begin, end = forest.set_start[forest.category_set[node] :][:2].tolist()
+        i, j = np.searchsorted(filled, [begin, end]).tolist()
+        if i < j:
+            word = int(filled[rng.integers(i, j)])
+            bits = np.flatnonzero(int(forest.set_words[word]) >> np.arange(32) & 1)
+            found.append(np.array([32 * (word - begin) + rng.choice(bits)]))
+    chosen: IntArray = np.unique(np.concatenate(found[::-1])[:most])
+    return np.resize(chosen, most)
 
 
 def _spread(inner: IntArray, m: int, rng: np.random.Generator) -> IntArray:
@@ -152,7 +178,7 @@ def _background(
     if forest.infinite:
         X = np.where(odd < 0.004, np.inf, np.where((odd >= 0.01) & (odd < 0.014), -np.inf, X))
     for place, column in enumerate(codes.columns):
-        X[:, column] = rng.integers(codes.size[place], size=n)
+        X[:, column] = codes.listed[place, rng.integers(codes.size[place], size=n)]
     if forest.missing:
         X = np.where(rng.random(shape) < 0.1, np.nan, X)
     return X
@@ -198,21 +224,21 @@ def _ways_to(forest: Forest, splits: IntArray, codes: _Codes) -> tuple[FloatArra
         high[rows[a], feature[a]] = np.minimum(high[rows[a], feature[a]], threshold[a])
         low[rows[b], feature[b]] = np.maximum(low[rows[b], feature[b]], threshold[b])
         for i in np.flatnonzero(coded):
-            members = _members(forest, int(up[i]), allowed.shape[2])
-            allowed[rows[i], codes.place[feature[i]]] &= members == went_left[i]
+            place = codes.place[feature[i]]
+            allowed[rows[i], place] &= _members(forest, int(up[i]), codes.listed[place]) == went_left[i]
         child = up
     return low, high, allowed
 
 
-def _members(forest: Forest, node: int, width: int) -> BoolArray:
-    """Whether each code 0..width-1 goes left at a categorical node."""
+def _members(forest: Forest, node: int, codes: IntArray) -> BoolArray:
+    """Whether each of the codes goes left at a categorical node."""
     which = forest.category_set[node]
     words = forest.set_words[forest.set_start[which] : forest.set_start[which + 1]]
-    bits = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little").astype(bool)
-    other_left = bool(forest.flags[node] & 4)
-    table = np.full(max(width, len(bits)), other_left)
-    table[: len(bits)] = bits
-    return table[:width]
+    inside = codes < 32 * len(words)
+    known = codes[inside]
+    table = np.full(len(codes), bool(forest.flags[node] & 4))
+    table[inside] = words[known >> 5] >> (known & 31).astype(np.uint32) & 1
+    return table
 
 
 def _lead(
@@ -240,7 +266,7 @@ def _lead(
     asked = ~allowed & (np.arange(allowed.shape[2]) < codes.size[:, None]) if len(codes.columns) else allowed
     for i, place in zip(*np.nonzero(asked.any(axis=2)), strict=True):
         own = slice(i * PER_SPLIT, (i + 1) * PER_SPLIT)
-        X[own, codes.columns[place]] = _some(allowed[i, place], rng)
+        X[own, codes.columns[place]] = _some(allowed[i, place], codes.listed[place], rng)
 
 
 def _straddle(
@@ -260,21 +286,25 @@ def _straddle(
     values = [last_left, np.nextafter(last_left, np.inf), _near(thresholds, rng), _near(thresholds, rng)]
     if forest.missing:
         values[3] = np.full(len(splits), np.nan)
+    # Zeros that count as missing, and the first numbers beside them that do not.
+    zeros = np.array([0.0, ZERO, -ZERO, np.nextafter(ZERO, 1), np.nextafter(-ZERO, -1)])
+    as_missing = (forest.flags[splits] & ZERO_MISSING) != 0
+    values[2] = np.where(as_missing, rng.choice(zeros, len(splits)), values[2])
     for k, value in enumerate(values):
         X[(rows + k)[~coded], feature[~coded]] = value[~coded]
     for i in np.flatnonzero(coded):
-        open_codes = allowed[i, codes.place[feature[i]]]
-        left = _members(forest, int(splits[i]), len(open_codes))
-        beyond = np.nan if forest.categories is not None else float(len(open_codes))
+        place = codes.place[feature[i]]
+        open_codes, listed = allowed[i, place], codes.listed[place]
+        left = _members(forest, int(splits[i]), listed)
         X[rows[i] : rows[i] + PER_SPLIT, feature[i]] = (
-            _some(open_codes & left, rng),
-            _some(open_codes & ~left, rng),
-            beyond,
-            np.nan if forest.missing else _some(open_codes, rng),
+            _some(open_codes & left, listed, rng),
+            _some(open_codes & ~left, listed, rng),
+            np.nan if forest.categories is not None else float(codes.beyond[place]),
+            np.nan if forest.missing else _some(open_codes, listed, rng),
         )
 
 
-def _some(allowed: BoolArray, rng: np.random.Generator) -> float:
+def _some(allowed: BoolArray, listed: IntArray, rng: np.random.Generator) -> float:
     """One of the allowed codes; NaN if there is none."""
     codes = np.flatnonzero(allowed)
-    return float(rng.choice(codes)) if len(codes) else np.nan
+    return float(listed[rng.choice(codes)]) if len(codes) else np.nan

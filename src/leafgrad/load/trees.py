@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from leafgrad.errors import UnsupportedModelError
+from leafgrad.errors import ModelFormatError, UnsupportedModelError
 from leafgrad.forest import Forest
 
 FloatArray = npt.NDArray[np.float64]
@@ -124,6 +124,34 @@ def parents(start: IntArray, left: npt.NDArray[np.int32], right: npt.NDArray[np.
     found[root[inner] + left[inner]] = inner
     found[root[inner] + right[inner]] = inner
     return found
+
+
+def summed_up(
+    start: IntArray, left: npt.NDArray[np.int32], right: npt.NDArray[np.int32], cover: FloatArray
+) -> FloatArray:
+    """Give the cover of every node: the leaves' own, and the sums of their leaves' at inner nodes.
+
+    Parameters
+    ----------
+    start, left, right : array
+        As in `Trees`.
+    cover : array
+        Cover of the leaves `(n_nodes,)`; 0 at inner nodes.
+    """
+    # Level by level from below: the nodes of each depth add themselves to their parents.
+    parent = parents(start, left, right)
+    levels, seen = [start[:-1]], 0
+    root = np.repeat(start[:-1], np.diff(start))
+    while len(levels[-1]):
+        seen += len(levels[-1])
+        if seen > len(left):
+            raise ModelFormatError("the trees are damaged: children lead back to nodes above or beside them")
+        inner = levels[-1][left[levels[-1]] >= 0]
+        levels.append(np.concatenate([root[inner] + left[inner], root[inner] + right[inner]]))
+    total = cover.copy()
+    for level in reversed(levels[1:]):
+        np.add.at(total, parent[level], total[level])
+    return total
 
 
 def floor_to_float32(x: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -261,6 +289,8 @@ class Source:
     missing_value: float | None = None  # a number that also means NaN
     absent_missing: bool = False  # an absent entry of a sparse X is NaN, not 0
     infinite: bool = True
+    frame_categories: tuple[tuple[Any, ...], ...] | None = None  # see Forest
+    rounds_integers: bool = False
     library: str = ""
     model_name: str = ""
 
@@ -298,7 +328,7 @@ class Source:
             categories_hashed=trees.categories_hashed,
             library=self.library,
             model_name=self.model_name,
-        )
+        ).replace(frame_categories=self.frame_categories, rounds_integers=self.rounds_integers)
 
 
 def _refuse_two_readings(trees: Trees, model_name: str) -> None:
