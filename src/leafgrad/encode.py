@@ -173,7 +173,7 @@ def _who(forest: Forest) -> str:
 class _Coder:
     """One categorical column's values -> the codes the trees know; None, NaN and unknown ones -> NaN."""
 
-    def __init__(self, j: int, categories: Iterable[Any]) -> None:
+    def __init__(self, j: int, categories: Iterable[Any], dtype: np.dtype[Any]) -> None:
         self.j = j
         self.codes = {value: code for code, value in enumerate(categories) if not is_missing(value)}
         text = [isinstance(value, str) for value in self.codes]
@@ -181,10 +181,14 @@ class _Coder:
         known = [] if any(text) else sorted(self.codes)
         self._known = np.array(known, dtype=np.float64)
         self._code = np.array([self.codes[value] for value in known], dtype=np.float64)
+        # Numbers that a float32 model asks to be equal are compared as it sees them: rounded.
+        fractions = bool(known) and all(isinstance(value, float) for value in known)
+        self._seen_as = dtype if fractions else np.dtype(np.float64)
 
     def __call__(self, table: Table, column: Array, start: int) -> Array:
         if column.dtype.kind in NUMBERS and len(self._known):
-            numbers = column.astype(np.float64)
+            with np.errstate(over="ignore"):
+                numbers = column.astype(self._seen_as).astype(np.float64)
             at = np.minimum(np.searchsorted(self._known, numbers), len(self._known) - 1)
             return np.where(self._known[at] == numbers, self._code[at], np.nan)
         values = column.tolist()
@@ -241,8 +245,10 @@ def _coders(forest: Forest, table: Table) -> Mapping[int, _Coder | _HashCoder]:
         return _coders_in_order(forest, forest.frame_categories, table)
     if forest.categories is None:
         return {}
-    coder = _HashCoder if forest.categories_hashed else _Coder
-    return {j: coder(j, values) for j, values in enumerate(forest.categories) if values is not None}
+    values_of = {j: values for j, values in enumerate(forest.categories) if values is not None}
+    if forest.categories_hashed:
+        return {j: _HashCoder(j, values) for j, values in values_of.items()}
+    return {j: _Coder(j, values, forest.dtype) for j, values in values_of.items()}
 
 
 def _coders_in_order(forest: Forest, lists: tuple[tuple[Any, ...], ...], table: Table) -> dict[int, _Coder]:

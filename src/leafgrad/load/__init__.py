@@ -29,8 +29,8 @@ LIBRARIES: dict[str, str | None] = {
     "xgboost": None,
     "lightgbm": "leafgrad.load.lightgbm",
     "catboost": "leafgrad.load.catboost",
-    "onnx": None,
-    "treelite": None,
+    "onnx": "leafgrad.load.onnx",
+    "treelite": "leafgrad.load.treelite",
 }
 
 SUPPORTED = "Supported are scikit-learn's tree models, and trees of your own by leafgrad.Forest.from_arrays."

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from leafgrad.errors import InputError, UnsupportedModelError
@@ -44,7 +45,8 @@ STACKED = (
 )
 REFUSED = {
     "Pipeline": (
-        "its earlier steps change X. Pass its last step, model[-1], and model[:-1].transform(X) as X."
+        "its earlier steps change X. Pass its last step, {last}, and model[:-1].transform(X) as X. Samplers "
+        "leave X as it is: where all earlier steps are such, pass X itself."
     ),
     "CalibratedClassifierCV": (
         "calibrated probabilities are no sum of trees. "
@@ -53,6 +55,10 @@ REFUSED = {
     "BaseSearchCV": "it is a search over models. Pass the model that it found: model.best_estimator_.",
     "AdaBoostClassifier": f"its members vote, and a vote is no sum of leaves. {MEMBER}",
     "AdaBoostRegressor": f"it predicts a weighted median, which is no sum of leaves. {MEMBER}",
+    "EasyEnsembleClassifier": (
+        "its members are AdaBoost models, which vote. Pass a tree of a member: "
+        "model.estimators_[i][-1].estimators_[j]."
+    ),
     "StackingClassifier": STACKED,
     "StackingRegressor": STACKED,
     "TransformedTargetRegressor": (
@@ -60,7 +66,9 @@ REFUSED = {
     ),
     "RFE": "it drops columns first. Pass model.estimator_, and model.transform(X) as X.",
     "BaseThresholdClassifier": "it wraps another model. Pass that model: model.estimator_.",
-    "SelfTrainingClassifier": "it wraps another model. Pass that model: model.estimator_.",
+    "SelfTrainingClassifier": (
+        "it wraps another model. Pass that model: model.estimator_ (before 1.6, model.base_estimator_)."
+    ),
     "FrozenEstimator": "it wraps another model. Pass that model: model.estimator.",
     "MultiOutputRegressor": f"it has one model per target. {MEMBER}",
     "MultiOutputClassifier": f"it has one model per target. {MEMBER}",
@@ -89,16 +97,27 @@ def read(model: Any, cover: str | None) -> Source:
             "rows), cover='counts' (plain counts) or cover='data' with data=X."
         )
     name = type(model).__name__
-    for known in (kind.__name__ for kind in type(model).__mro__ if kind.__module__.startswith("sklearn.")):
+    for kind in type(model).__mro__:
+        known = kind.__name__ if kind.__module__.startswith(("sklearn.", "imblearn.")) else ""
         if known in REFUSED:
-            raise UnsupportedModelError(f"{name} is no sum of trees: {REFUSED[known]}")
+            why = REFUSED[known].replace("{last}", _last_step(model))
+            raise UnsupportedModelError(f"{name} is no sum of trees: {why}")
         if known in READERS:
             _require_fitted(model)
             _require_version()
-            return READERS[known](model, cover)
+            source = READERS[known](model, cover)
+            # imbalanced-learn's forests and baggings are scikit-learn's, fitted on resampled rows.
+            ours = type(model).__module__.startswith("imblearn.")
+            return replace(source, library="imbalanced-learn") if ours else source
     raise UnsupportedModelError(
         f"{name} is no sum of trees. The scikit-learn models that are: {', '.join(READERS)}."
     )
+
+
+def _last_step(model: Any) -> str:
+    """Name the last step of a pipeline."""
+    steps = getattr(model, "steps", None)
+    return f"model[-1] (a {type(steps[-1][1]).__name__})" if steps else "model[-1]"
 
 
 def _require_fitted(model: Any) -> None:

@@ -2,7 +2,8 @@
 
 Such a mean is a forest again: all members' trees, scaled by the member's weight. A bagging member sees its
 own subset of the columns, and may have seen fewer classes than the whole. Members may be ensembles
-themselves. A mean of boosted classifiers' probabilities is no sum of leaves, and is refused.
+themselves, or pipelines of imbalanced-learn's samplers and a model: samplers leave rows alone that are
+predicted. A mean of boosted classifiers' probabilities is no sum of leaves, and is refused.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from leafgrad.load.sklearn_trees import LIBRARY
 from leafgrad.load.trees import Source, Trees, joined, labels, names
 
 Reader = Callable[[Any, str | None], Source]
+OTHERS = ("xgboost", "lightgbm", "catboost")  # whose scikit-learn wrappers may be members
 
 
 def read_voting(model: Any, cover: str | None, read: Reader) -> Source:
@@ -95,7 +97,14 @@ def _whole(model: Any, members: Sequence[Source], parts: Sequence[Trees], column
 
 def _member(model: Any, estimator: Any, cover: str | None, read: Reader) -> Source:
     """Read one member, or say why the mean of such members is no forest."""
+    estimator = _behind_samplers(estimator)
     whole, part = type(model).__name__, type(estimator).__name__
+    library = type(estimator).__module__.partition(".")[0]
+    if library in OTHERS:
+        raise UnsupportedModelError(
+            f"this {whole} combines models of {library}, and members of other libraries than scikit-learn "
+            f"are loaded one at a time. Pass one {part}: model.estimators_[i]."
+        )
     try:
         source = read(estimator, cover)
     except UnsupportedModelError as error:
@@ -112,3 +121,11 @@ def _member(model: Any, estimator: Any, cover: str | None, read: Reader) -> Sour
             "Pass one member (model.estimators_[i]), or use members such as RandomForest or ExtraTrees."
         )
     return source
+
+
+def _behind_samplers(estimator: Any) -> Any:
+    """Give the last step of a pipeline whose other steps only resample the rows of the training."""
+    steps = [step for _, step in getattr(estimator, "steps", ())]
+    if len(steps) > 1 and all(hasattr(step, "fit_resample") for step in steps[:-1]):
+        return steps[-1]
+    return estimator
