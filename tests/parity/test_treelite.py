@@ -1,7 +1,7 @@
 """treelite models are explained as treelite predicts, and as the model that they were made from.
 
-Rows lie on and around thresholds, are missing, infinite or of unknown categories. A model of float32 adds up in
-it, so that outputs may differ by 1e-6 of |constant| + the sum of the trees' largest |leaf|; others by 1e-12.
+Rows lie on and around thresholds, are missing, infinite or of unknown categories. A model of float32 adds up
+in it: outputs may differ by 1e-6 of |constant| + the sum of the trees' largest |leaf|; others by 1e-12.
 """
 
 from __future__ import annotations
