@@ -175,7 +175,8 @@ def _of_two_classes(
     if len(of.base):
         raise UnsupportedModelError(
             f"this {kind} has weights of the second of two classes and base_values beside them, which "
-            "runtimes read in different ways. Convert it with weights of the first class only, or without base values."
+            "runtimes read in different ways. Convert it with weights of the first class only, or without "
+            "base values."
         )
     return replace(own, constant=np.zeros(2)), link, None
 

@@ -2,7 +2,7 @@
 
 `python tests/golden/treelite/make_treelite.py` writes them. A tree is a leaf, a number or a list of numbers,
 or a split: (operator, feature, threshold, left, right), or (categories, feature, whether they go right, left,
-right); a True behind says that a missing value goes left. Run it with treelite 4.0, so that every later one
+right); a True behind says that a missing value goes left. Run it with treelite 4.1, so that every later one
 reads the files.
 """
 
@@ -55,19 +55,34 @@ def model(
         postprocessor=PostProcessorFunc(name=link, **how),
         base_scores=list(base or [0.0] * (len(classes) * max(classes))),
     )
+    counted = []
     for tree in trees:
         builder.start_tree()
-        keys = iter(range(1_000_000))
-        _put(builder, tree, next(keys), keys, 64, counts, hessian)
+        rows: list[int] = []
+        _put(builder, tree, rows, 64)
         builder.end_tree()
-    return builder.commit()
+        counted.append(rows)
+    made = builder.commit()
+    # By hand: builders of before 4.5 drop the counts.
+    for t, rows in enumerate(counted):
+        fields = made.get_tree_accessor(t)
+        if counts:
+            fields.set_field("data_count", np.array(rows, dtype=np.uint64))
+            fields.set_field("data_count_present", np.ones(len(rows), dtype=np.uint8))
+        if hessian:
+            fields.set_field("sum_hess", np.sqrt(rows))
+            fields.set_field("sum_hess_present", np.ones(len(rows), dtype=np.uint8))
+    return made
 
 
-def _put(builder: Any, tree: Tree, key: int, keys: Any, rows: int, counts: bool, hessian: bool) -> None:
+def _put(builder: Any, tree: Tree, rows: list[int], count: int) -> None:
+    """Add a tree, parents before children; `rows` gets the count of every node in that order."""
+    key = len(rows)
+    rows.append(count)
     builder.start_node(key)
-    split = isinstance(tree, tuple)
-    if split:
-        left, right = next(keys), next(keys)
+    if isinstance(tree, tuple):
+        left = key + 1
+        right = left + _size(tree[3])
         common = {"default_left": len(tree) > 5, "left_child_key": left, "right_child_key": right}
         if isinstance(tree[0], str):
             builder.numerical_test(feature_id=tree[1], threshold=tree[2], opname=tree[0], **common)
@@ -75,16 +90,16 @@ def _put(builder: Any, tree: Tree, key: int, keys: Any, rows: int, counts: bool,
             builder.categorical_test(
                 feature_id=tree[1], category_list=tree[0], category_list_right_child=tree[2], **common
             )
+        builder.end_node()
+        _put(builder, tree[3], rows, count * 3 // 4)
+        _put(builder, tree[4], rows, count - count * 3 // 4)
     else:
         builder.leaf(tree)
-    if counts:
-        builder.data_count(rows)
-    if hessian:
-        builder.sum_hess(rows / 7)
-    builder.end_node()
-    if split:
-        _put(builder, tree[3], left, keys, rows * 3 // 4, counts, hessian)
-        _put(builder, tree[4], right, keys, rows - rows * 3 // 4, counts, hessian)
+        builder.end_node()
+
+
+def _size(tree: Tree) -> int:
+    return 1 + _size(tree[3]) + _size(tree[4]) if isinstance(tree, tuple) else 1
 
 
 DEEP = ("<", 0, 0.5, ("<=", 1, 2.0, 1.0, (">", 2, -1.5, 2.5, -3.0, True), True), (">=", 2, 0.25, 4.0, -0.5))
