@@ -247,12 +247,24 @@ def grown(rng: np.random.Generator, depth: int, n_outputs: int, modes: list[str]
     return (mode, feature, value, *children, *missing)
 
 
-@pytest.mark.supports("ONNX", "every comparison, at random")
-@pytest.mark.parametrize("seed", range(12))
-def test_random_trees_of_every_mode(seed: int) -> None:
+KINDS = {
+    "regressor": "TreeEnsembleRegressor",
+    "classifier": "TreeEnsembleClassifier",
+    "split": "TreeEnsemble",
+}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=pytest.mark.supports("ONNX", f"{name}: every comparison, at random"))
+        for kind, name in KINDS.items()
+    ],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_random_trees_of_every_mode(kind: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     n_outputs = int(rng.integers(1, 4))
-    kind = ("regressor", "classifier", "split")[seed % 3]
     modes = NUMBERED if kind == "split" else NUMBERED[:6]
     trees = [grown(rng, 5, n_outputs, modes, kind != "split") for _ in range(4)]
     if kind == "regressor":

@@ -19,7 +19,10 @@ from leafgrad.load.files import reader_of
         (b"tree\nversion=v4\n", "model.txt", "lightgbm"),
         (b"tree\r\nversion=v4\r\n", "model.json", "lightgbm"),
         (b"\x08\x09\x12", "model.onnx", "onnx"),
+        (b"\x08\x09\x12", "the model's content", "onnx"),
+        (b"\x08\x08\x3a", "model.bin", "onnx"),
         (b"\x04\x00\x00\x00", "model.tl", "treelite"),
+        (b"\x04\x00\x00\x00\x08\x00", "the model's content", "treelite"),
     ],
 )
 def test_files_are_known_by_what_they_hold(content: bytes, name: str, loader: str) -> None:

@@ -1,7 +1,7 @@
 """Whose a model file is: told by what it holds, not by its name.
 
-A JSON file may be of XGBoost or of CatBoost, and a renamed file stays what it is. ONNX is the exception: its
-bytes have no mark of their own, so that a file's ending counts.
+A JSON file may be of XGBoost or of CatBoost, and a renamed file stays what it is. ONNX and treelite have no
+mark of their own: a file's ending counts there, or else that it begins with a version, as theirs do.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from leafgrad.errors import ModelFormatError, UnsupportedModelError
 XGBOOST, LIGHTGBM, CATBOOST = "leafgrad.load.xgboost", "leafgrad.load.lightgbm", "leafgrad.load.catboost"
 ONNX, TREELITE = "leafgrad.load.onnx", "leafgrad.load.treelite"
 SPACE = b" \t\r\n"
+# A protocol buffer's first field, the version of the format, and the field behind it: ONNX.
+ONNX_FIELDS = b"\x12\x1a\x22\x28\x32\x3a\x42"
+CHECKPOINTS = (b"\x03\x00\x00\x00", b"\x04\x00\x00\x00")  # treelite's major version
 
 
 def reader_of(content: bytes, name: str) -> str:
@@ -39,6 +42,10 @@ def reader_of(content: bytes, name: str) -> str:
     if name.endswith(".onnx"):
         return ONNX
     if name.endswith((".tl", ".treelite")):
+        return TREELITE
+    if content[:1] == b"\x08" and content[2:3] in [bytes([field]) for field in ONNX_FIELDS]:
+        return ONNX
+    if content.startswith(CHECKPOINTS):
         return TREELITE
     if content.startswith((b"\x80", b"PK", b"\x1f\x8b", b"x")):
         raise UnsupportedModelError(

@@ -151,7 +151,8 @@ def _of_two_classes(
     """Read a classifier of one or two classes as onnxruntime does."""
     if (place.link, place.factor, place.shift) != (None, 1, 0):
         raise UnsupportedModelError(
-            f"the graph changes the scores of this {kind} of two classes, which is not supported"
+            f"the graph changes the scores of this {kind} of two classes, which is not supported. "
+            "Convert the model without that step."
         )
     if len(of.classes or ()) == 1 or link == "probit":
         raise UnsupportedModelError(
@@ -211,7 +212,7 @@ def _session(model: Any) -> Any:
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
     except Exception as error:  # of onnxruntime's own kinds, which share no base
-        reason = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0][:120]
         raise ValueError(f"onnxruntime {onnxruntime.__version__} takes no such model ({reason})") from error
 
 
