@@ -173,7 +173,7 @@ def _who(forest: Forest) -> str:
 class _Coder:
     """One categorical column's values -> the codes the trees know; None, NaN and unknown ones -> NaN."""
 
-    def __init__(self, j: int, categories: Iterable[Any], dtype: np.dtype[Any]) -> None:
+    def __init__(self, j: int, categories: Iterable[Any], dtype: Any = np.float64) -> None:
         self.j = j
         self.codes = {value: code for code, value in enumerate(categories) if not is_missing(value)}
         text = [isinstance(value, str) for value in self.codes]
@@ -183,7 +183,7 @@ class _Coder:
         self._code = np.array([self.codes[value] for value in known], dtype=np.float64)
         # Numbers that a float32 model asks to be equal are compared as it sees them: rounded.
         fractions = bool(known) and all(isinstance(value, float) for value in known)
-        self._seen_as = dtype if fractions else np.dtype(np.float64)
+        self._seen_as = dtype if fractions else np.float64
 
     def __call__(self, table: Table, column: Array, start: int) -> Array:
         if column.dtype.kind in NUMBERS and len(self._known):
