@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import treelite
 
 import leafgrad as lg
 from golden.treelite.make_treelite import CATEGORIES, DEEP, ROWS, model, stump
@@ -158,6 +159,22 @@ def test_a_lie_about_the_model_is_found() -> None:
     other = ours.read(model([("<=", *DEEP[1:])]), None)
     with pytest.raises(lg.ModelMismatchError, match=r"reaches leaf .* of tree 0 .* in the live Model"):
         import_module("leafgrad.load.check").verified(source.forest(), other)
+
+
+@pytest.mark.parametrize("name", ["exponential", "sigmoid", "logarithm_one_plus_exp", "signed_square"])
+def test_links_are_treelites_post_processors(name: str) -> None:
+    made = model([DEEP], width="float64", link=name, base=[0.25])
+    X = np.nan_to_num(ROWS[:40])
+    order = np.tile(np.arange(3), (len(X), 1))
+    final = lg.curves(made, X, order, link="model", progress=False).insertion[:, -1]
+    assert final == pytest.approx(treelite.gtil.predict(made, X, nthread=1).ravel(), rel=1e-12)
+
+
+def test_a_post_processor_that_is_no_link_is_kept_by_name() -> None:
+    forest = lg.load(model([DEEP], task="kBinaryClf", link="hinge"))
+    assert forest.link == "hinge"
+    with pytest.raises(lg.UnsupportedModelError, match=r"the model's link is 'hinge'.*link=None"):
+        lg.curves(forest, ROWS[:2], [[0, 1, 2]] * 2, link="model", progress=False)
 
 
 def test_a_thousand_trees_load_fast() -> None:

@@ -29,6 +29,8 @@ LINKS = {
     "identity_multiclass": "identity",
     "exponential": "exp",
     "softmax": "softmax",
+    "logarithm_one_plus_exp": "softplus",
+    "signed_square": "square",
 }
 
 
