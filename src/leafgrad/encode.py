@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leafgrad import tables
+from leafgrad import category_types, tables
 from leafgrad.category_hash import category_hash
 from leafgrad.errors import InputError
-from leafgrad.tables import NUMBERS, Array, Table, is_missing
+from leafgrad.tables import NUMBERS, Array, Coder, Table, is_missing
 
 if TYPE_CHECKING:
     from leafgrad.forest import Forest
@@ -240,9 +240,11 @@ class _HashCoder:
 HASHED = (str, int, np.integer, np.bool_, bytes)
 
 
-def _coders(forest: Forest, table: Table) -> Mapping[int, _Coder | _HashCoder]:
+def _coders(forest: Forest, table: Table) -> Mapping[int, Coder]:
     if forest.frame_categories is not None:
         return _coders_in_order(forest, forest.frame_categories, table)
+    if forest.codes_in_arrays:
+        return category_types.coders(forest, table, _Coder)
     if forest.categories is None:
         return {}
     values_of = {j: values for j, values in enumerate(forest.categories) if values is not None}
@@ -313,10 +315,11 @@ def _check(forest: Forest, rows: Rows, block: Array, start: int) -> None:
 def _not_taken(forest: Forest, rows: Rows, i: int, j: int, value: Any) -> InputError:
     table, place = rows.table, rows.table.where(i, j)
     cell = table.cell(i, j)
-    if j in rows.coders and not is_missing(cell):
+    coder = rows.coders.get(j)
+    if isinstance(coder, _Coder | _HashCoder) and not is_missing(cell):
         return InputError(
             f"X has {cell!r} in {place}, which is not one of its categories: "
-            f"{_some(list(rows.coders[j].codes))}; {_who(forest)} takes known ones only"
+            f"{_some(list(coder.codes))}; {_who(forest)} takes known ones only"
         )
     if np.isnan(value):
         return InputError(

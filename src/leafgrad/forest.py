@@ -81,6 +81,9 @@ class Forest:
         such columns; arrays hold codes. None: not its rule.
     rounds_integers
         Whether an array of anything but float32 and float64 is rounded to float32 before it is compared.
+    codes_in_arrays
+        XGBoost's rule: an array holds codes, and only columns of a category type hold values. Else every X
+        holds values.
     checked
         Whether the forest was compared with the live model when it was loaded.
     library, model_name
@@ -101,6 +104,7 @@ class Forest:
     categories_hashed: bool = False
     frame_categories: tuple[tuple[Any, ...], ...] | None = None
     rounds_integers: bool = False
+    codes_in_arrays: bool = False
     checked: bool = False
     library: str = ""
     model_name: str = ""

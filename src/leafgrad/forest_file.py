@@ -23,6 +23,7 @@ ARRAYS = (
 LABELS = ("feature_names", "output_names", "classes", "categories", "frame_categories")
 PLAIN = (
     "link", "missing", "missing_value", "absent_missing", "infinite", "categories_hashed", "rounds_integers",
+    "codes_in_arrays",
     "checked", "library", "model_name",
 )  # fmt: skip
 

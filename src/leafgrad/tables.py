@@ -92,6 +92,10 @@ class Table:
         """One column of these rows: numbers, or an object array with None for a null."""
         raise NotImplementedError
 
+    def own_codes(self, j: int, start: int, stop: int) -> Array:
+        """The codes by which a column of a category type numbers its values; NaN where one is missing."""
+        raise NotImplementedError
+
     def take(self, rows: Array) -> Table:
         """A table of these rows, by position."""
         raise NotImplementedError
@@ -199,6 +203,15 @@ class _Frame(Table):
         else:
             kinds = [str(kind).startswith(("Categorical", "Enum")) for kind in self.frame.schema.values()]
         return tuple(j for j, found in enumerate(kinds) if found)
+
+    def own_codes(self, j: int, start: int, stop: int) -> Array:
+        if self.index is None:
+            raise InputError(
+                f"X has a category type in column {self._labels[j]!r}, and the model kept no categories; "
+                f"pass the codes that it was trained on, or a pandas frame"
+            )
+        codes = self.frame.to_native().iloc[start:stop, j].cat.codes.to_numpy().astype(np.float64)
+        return np.where(codes < 0, np.nan, codes)
 
     def column(self, j: int, start: int, stop: int) -> Array:
         series = self.frame.get_column(self._labels[j])
@@ -370,6 +383,13 @@ def _floats(table: Table, cells: Array, start: int, column: int) -> Array:
             if cell is not None and not _is_number(cell):
                 raise _not_numbers(table, start + i, column + j, cell)
     raise InputError(f"X does not turn into numbers; it holds {', '.join(sorted(k.__name__ for k in kinds))}")
+
+
+def as_floats(table: Table, column: Array, start: int, j: int) -> Array:
+    """One column's cells as float64; None and NA are NaN, text is an error with its place in X."""
+    if column.dtype.kind == "O":
+        return _floats(table, column[:, None], start, j)[:, 0]
+    return column.astype(np.float64)
 
 
 REFUSED: tuple[type, ...] = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64)

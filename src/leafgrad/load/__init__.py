@@ -26,14 +26,17 @@ __all__ = ["load"]
 # Top module of a model's class -> the loader's module; None: known, but not supported yet.
 LIBRARIES: dict[str, str | None] = {
     "sklearn": "leafgrad.load.sklearn",
-    "xgboost": None,
+    "xgboost": "leafgrad.load.xgboost",
     "lightgbm": "leafgrad.load.lightgbm",
     "catboost": "leafgrad.load.catboost",
     "onnx": "leafgrad.load.onnx",
     "treelite": "leafgrad.load.treelite",
 }
 
-SUPPORTED = "Supported are scikit-learn's tree models, and trees of your own by leafgrad.Forest.from_arrays."
+SUPPORTED = (
+    "Supported are the tree models of scikit-learn and XGBoost, and trees of your own by "
+    "leafgrad.Forest.from_arrays."
+)
 
 
 def load(model_or_path: Any, *, data: Any = None, cover: str | None = None, check: bool = True) -> Forest:

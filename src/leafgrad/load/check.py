@@ -73,7 +73,7 @@ def _asked(question: Callable[[Any], Any], forest: Forest, X: npt.NDArray[Any]) 
         with _quiet():
             return np.asarray(question(X)).reshape(len(X), -1)
     except LeafgradError:
-        raise
+        raise  # our own: the library could not read the model's file
     except ValueError as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise _mismatch(

@@ -63,7 +63,11 @@ def recounted(forest: Forest, data: Any) -> Forest:
         checked=forest.checked,
         library=forest.library,
         model_name=forest.model_name,
-    ).replace(frame_categories=forest.frame_categories, rounds_integers=forest.rounds_integers)
+    ).replace(
+        frame_categories=forest.frame_categories,
+        rounds_integers=forest.rounds_integers,
+        codes_in_arrays=forest.codes_in_arrays,
+    )
 
 
 def _count(forest: Forest, data: Any) -> FloatArray:

@@ -83,7 +83,7 @@ def spoken(forest: Forest, X: FloatArray) -> npt.NDArray[Any]:
     X : array
         Rows in its codes.
     """
-    if forest.categories is None:
+    if forest.categories is None or forest.codes_in_arrays:
         return X
     text = forest.categories_hashed or any(
         isinstance(value, str) for values in forest.categories for value in values or ()
@@ -122,7 +122,7 @@ class _Codes:
         words = np.diff(forest.set_start)[forest.category_set[nodes]] if len(nodes) else np.zeros(0, np.int64)
         np.maximum.at(size, forest.feature[nodes], np.maximum(1, 32 * words))
         for j, values in enumerate(forest.categories or ()):
-            if values is not None:
+            if values or (values is not None and not forest.codes_in_arrays):
                 size[j] = max(len(values), min(1, size[j]))
         columns = np.flatnonzero(size)
         place = np.full(forest.n_features, -1, dtype=np.int64)
@@ -293,13 +293,14 @@ def _straddle(
     for k, value in enumerate(values):
         X[(rows + k)[~coded], feature[~coded]] = value[~coded]
     for i in np.flatnonzero(coded):
+        given = forest.categories is None or forest.codes_in_arrays
         place = codes.place[feature[i]]
         open_codes, listed = allowed[i, place], codes.listed[place]
         left = _members(forest, int(splits[i]), listed)
         X[rows[i] : rows[i] + PER_SPLIT, feature[i]] = (
             _some(open_codes & left, listed, rng),
             _some(open_codes & ~left, listed, rng),
-            np.nan if forest.categories is not None else float(codes.beyond[place]),
+            float(codes.beyond[place]) if given else np.nan,
             np.nan if forest.missing else _some(open_codes, listed, rng),
         )
 

@@ -291,6 +291,7 @@ class Source:
     infinite: bool = True
     frame_categories: tuple[tuple[Any, ...], ...] | None = None  # see Forest
     rounds_integers: bool = False
+    codes_in_arrays: bool = False  # see Forest
     library: str = ""
     model_name: str = ""
 
@@ -328,7 +329,11 @@ class Source:
             categories_hashed=trees.categories_hashed,
             library=self.library,
             model_name=self.model_name,
-        ).replace(frame_categories=self.frame_categories, rounds_integers=self.rounds_integers)
+        ).replace(
+            frame_categories=self.frame_categories,
+            rounds_integers=self.rounds_integers,
+            codes_in_arrays=self.codes_in_arrays,
+        )
 
 
 def _refuse_two_readings(trees: Trees, model_name: str) -> None:
