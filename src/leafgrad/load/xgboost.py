@@ -25,7 +25,7 @@ from leafgrad.load.trees import Source, labels
 from leafgrad.load.xgboost_categories import categories
 from leafgrad.load.xgboost_document import Part, parse
 from leafgrad.load.xgboost_objectives import Objective, constant, objective_of
-from leafgrad.load.xgboost_trees import Loaded, gradient_booster, read_trees
+from leafgrad.load.xgboost_trees import Loaded, gradient_booster, read_trees, unknown_fields
 
 LIBRARY = "XGBoost"
 OLDEST = (2, 0)
@@ -96,6 +96,12 @@ def read_file(content: bytes, name: str, cover: str | None) -> Source:
     if source.model_name == "XGBClassifier" and facts.may_classify:
         source = replace(source, classes=tuple(range(max(2, facts.n_outputs))))
     if not _library_is_as_new(version):
+        if new := unknown_fields(document.part("learner")):
+            raise UnsupportedModelError(
+                f"{name} was saved by XGBoost {'.'.join(map(str, version))} with fields unknown to leafgrad, "
+                f"{', '.join(new[:5])}, and no such XGBoost is here to check against. Install it, or a newer "
+                "leafgrad."
+            )
         return source
     # Read by the library when it is asked, which with check=False is never.
     booster = cache(lambda: _library_reads(content, name))

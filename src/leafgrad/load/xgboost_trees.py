@@ -22,6 +22,16 @@ from leafgrad.load.xgboost_document import Part, column
 DELETED = 2**31 - 1  # `split_indices` of a pruned node
 LARGEST_CODE = 2**24 - 1  # beyond, float32 does not hold every code, and XGBoost takes none
 MOST_WORDS = 2**25  # of 32 codes, in all category sets together: 128 MB
+LEARNER = {
+    *("attributes", "feature_names", "feature_types", "gradient_booster", "learner_model_param", "objective"),
+}
+BOOSTER = {"name", "model", "gbtree", "weight_drop"}
+MODEL = {"cats", "gbtree_model_param", "iteration_indptr", "tree_info", "trees", "weight_drop"}
+TREE = {
+    *("base_weights", "categories", "categories_nodes", "categories_segments", "categories_sizes"),
+    *("default_left", "id", "leaf_weights", "left_children", "loss_changes", "parents", "right_children"),
+    *("split_conditions", "split_indices", "split_type", "sum_hessian", "tree_param"),
+}
 
 
 @dataclass(frozen=True)
@@ -48,14 +58,31 @@ def gradient_booster(learner: Part) -> tuple[Part, Part | None]:
             "this model is booster=gblinear, which has no trees: its explanation is coefficient times value. "
             'Train with booster="gbtree" or "dart".'
         )
-    if name == "dart":
-        model = booster.part("gbtree").part("model")
-        return model, booster
-    if name != "gbtree":
+    if name not in {"gbtree", "dart"}:
         raise UnsupportedModelError(f"booster={name} is not known to leafgrad; known are gbtree and dart.")
-    model = booster.part("model")
-    # Since XGBoost 3.4, dropout is an option of gbtree.
-    return model, model if model.items("weight_drop") else None
+    model = (booster.part("gbtree") if name == "dart" else booster).part("model")
+    # Dropout is an option of gbtree since XGBoost 3.3, and has its weights in the model since 3.4.
+    holders = [part for part in (booster, model) if part.items("weight_drop")]
+    if len(holders) > 1 or (name == "dart" and not holders):
+        raise booster.wrong(
+            "weight_drop", booster.fields.get("weight_drop"), "the weights of the trees, once"
+        )
+    return model, holders[0] if holders else None
+
+
+def unknown_fields(learner: Part) -> list[str]:
+    """Name what stands in a file and is not read here: it may change what a prediction is.
+
+    Parameters
+    ----------
+    learner : Part
+        The file's `learner`.
+    """
+    model, _ = gradient_booster(learner)
+    trees = model.parts("trees")
+    found = [(learner, LEARNER), (learner.part("gradient_booster"), BOOSTER), (model, MODEL)]
+    found += [(tree, TREE) for tree in trees]
+    return sorted({name for part, known in found for name in part.fields if name not in known})
 
 
 def last_tree(model: Part, n_trees: int, per_round: int, rounds: int | None) -> int:
