@@ -34,7 +34,7 @@ LIBRARIES: dict[str, str | None] = {
 }
 
 SUPPORTED = (
-    "Supported are the tree models of scikit-learn and XGBoost, and trees of your own by "
+    "Supported are the tree models of scikit-learn, XGBoost and CatBoost, and trees of your own by "
     "leafgrad.Forest.from_arrays."
 )
 
