@@ -34,8 +34,8 @@ LIBRARIES: dict[str, str | None] = {
 }
 
 SUPPORTED = (
-    "Supported are the tree models of scikit-learn, XGBoost and CatBoost, and trees of your own by "
-    "leafgrad.Forest.from_arrays."
+    "Supported are the tree models of scikit-learn, XGBoost, LightGBM and CatBoost, and trees of "
+    "your own by leafgrad.Forest.from_arrays."
 )
 
 
