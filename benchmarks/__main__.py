@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.report import replace_between
 
-SUITES = ("foundation", "ranker")
+SUITES = ("foundation", "ranker", "probabilistic")
 STUDIES = ("spambase", "accuracy")
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -140,22 +141,18 @@ def test_semivalues_at_depth(distinct: int, again: int) -> None:
         assert_close(here, quadrature, forest, semivalue)
 
 
-def semivalues(n: int) -> list[tuple[object, lg.ProbabilisticValue]]:
-    """Semivalues, and their weights by size in fractions."""
+def semivalues(n: int) -> Iterator[tuple[object, lg.ProbabilisticValue]]:
+    """Semivalues, and their weights by size from fractions."""
     others = n - 1
-    uniform = [Fraction(1, n)] * n
-    binomial = [Fraction(math.comb(others, s), 2**others) for s in range(n)]
-    p = Fraction(0.3)
-    weighted = [math.comb(others, s) * p**s * (1 - p) ** (others - s) for s in range(n)]
-    beta = lg.BetaShapley(4.0, 1.5)
-    beta_binomial = [math.comb(others, s) * w for s, w in enumerate(exact.omega(beta, n, n))]
-    pairs = [
-        (lg.Shapley(), uniform),
-        (lg.Banzhaf(), binomial),
-        (lg.Banzhaf(0.3), weighted),
-        (beta, beta_binomial),
-    ]
-    return [(semivalue, lg.ProbabilisticValue(map(float, sizes))) for semivalue, sizes in pairs]
+
+    def of(sizes: Iterable[Fraction]) -> lg.ProbabilisticValue:
+        return lg.ProbabilisticValue(map(float, sizes))
+
+    yield lg.Shapley(), of([Fraction(1, n)] * n)
+    yield lg.Banzhaf(), of(Fraction(math.comb(others, s), 2**others) for s in range(n))
+    for semivalue in (lg.Banzhaf(0.3), lg.BetaShapley(4.0, 1.5)):
+        omega = exact.omega(semivalue, n, n)
+        yield semivalue, of(math.comb(others, s) * each for s, each in enumerate(omega))
 
 
 @settings(max_examples=40, deadline=None)
@@ -229,8 +226,7 @@ def test_linear_in_the_sizes(shape: forests.Shape, seed: int, share: float) -> N
 def test_groups_are_players(shape: forests.Shape, seed: int) -> None:
     """Sizes count groups: against the 2^N sum of the game of groups."""
     rng, forest, X = grow(shape, seed)
-    names = list(forest.feature_names or [f"x{j}" for j in range(6)])
-    groups = {"pair": names[1:3], "rest": names[4:]}
+    groups = {"pair": [1, 2], "rest": [4, 5]}
     players = [0, 1, 1, 2, 3, 3]
     value = random_sizes(rng, 4)
     expected = [brute.value(brute.f_x(paths.game(forest, row, players)), brute.omega(value, 4)) for row in X]

@@ -169,9 +169,8 @@ def by_size(game: Game) -> Fractions:
         return number.numerator << bits - _bits(number)
 
     # By the number of players on the path: the others' polynomial is one degree less.
-    of_paths = {
-        len(path): np.zeros((len(path), game.n_players, game.n_outputs), dtype=object) for path, *_ in leaves
-    }
+    shape = game.n_players, game.n_outputs
+    of_paths = {len(path): np.zeros((len(path), *shape), dtype=object) for path, *_ in leaves}
     for path, values, outputs, bits in leaves:
         product = [1 << most - bits]
         factors = {j: (int(agrees) << _bits(w), w.numerator) for j, (agrees, w) in path.items()}
