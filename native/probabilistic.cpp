@@ -13,8 +13,8 @@ std::size_t at(I i) {
     return static_cast<std::size_t>(i);
 }
 
-// Functionals and polynomials of a block, in bytes: about the cache that a core has to itself.
-constexpr std::int64_t kept_bytes = std::int64_t{512} << 10;
+// Functionals and polynomials of a block, in bytes. Most of a deep tree's are asked for long after they were made.
+constexpr std::int64_t kept_bytes = std::int64_t{2} << 20;
 
 }  // namespace
 
