@@ -1,7 +1,7 @@
 """`python -m benchmarks [name ...] [--quick]`: measure, print, and write.
 
 A suite measures speed: benchmarks/results/, and the tables of README.md or of its page in docs/. A study, run
-only when named, measures something else than speed: the tables of its page in docs/, and what stands beside it.
+only when named, measures something else: the tables of its page in docs/, and what stands beside the page.
 """
 
 from __future__ import annotations

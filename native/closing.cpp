@@ -41,10 +41,7 @@ public:
         : tree_(tree),
           n_players_(n_players),
           out_(out),
-          nodes_(tree.splits.size()),
-          repeats_(tree.splits.size()) {
-        for (const Repeat& repeat : tree.repeats) repeats_[at(repeat.split)] = true;
-    }
+          nodes_(tree.splits.size()) {}
 
     void close() {
         find_edges();
@@ -59,16 +56,20 @@ private:
     void find_edges() {
         const auto n = static_cast<std::int32_t>(nodes_.size());
         std::vector<std::vector<Last>> open(nodes_.size());  // players split on above a split, and at it or below
-        std::vector<Repeat> repeats = tree_.repeats;
-        std::stable_sort(repeats.begin(), repeats.end(),
-                         [](const Repeat& a, const Repeat& b) { return a.previous < b.previous; });
+        std::vector<std::int32_t> again;
+        for (std::int32_t s = 0; s < n; ++s)
+            if (repeats(s)) again.push_back(s);
+        std::stable_sort(again.begin(), again.end(),
+                         [&](std::int32_t a, std::int32_t b) { return repeat_of(a).previous < repeat_of(b).previous; });
         std::vector<std::int32_t> from(nodes_.size(), -1);
-        for (const Repeat& repeat : repeats)
-            for (std::int32_t s = repeat.split; s != repeat.previous; s = tree_.splits[at(s)].parent) {
+        for (const std::int32_t below : again) {
+            const Repeat& repeat = repeat_of(below);
+            for (std::int32_t s = below; s != repeat.previous; s = tree_.splits[at(s)].parent) {
                 if (from[at(s)] == repeat.previous) break;
                 from[at(s)] = repeat.previous;
                 open[at(s)].push_back({repeat.previous, repeat.side});
             }
+        }
         for (std::int32_t s = 1; s < n; ++s) {
             const Split& split = tree_.splits[at(s)];
             nodes_[at(split.parent)].edges[split.side].child = s;
@@ -240,13 +241,15 @@ private:
     void use(std::int32_t coefficients) { out_.waiting = std::max(out_.waiting, coefficients); }
 
     std::int32_t player_of(std::int32_t split) const { return tree_.splits[at(split)].player; }
-    bool repeats(std::int32_t split) const { return repeats_[at(split)]; }
+    const Repeat& repeat_of(std::int32_t split) const { return tree_.repeats[at(tree_.splits[at(split)].repeat)]; }
+    bool repeats(std::int32_t split) const {
+        return tree_.splits[at(split)].repeat >= 0 && repeat_of(split).previous >= 0;
+    }
 
     const Tree& tree_;
     std::int64_t n_players_;
     ClosedGame::Program& out_;
     std::vector<Node> nodes_;
-    std::vector<bool> repeats_;
     std::vector<Frame> stack_;
 };
 

@@ -29,6 +29,14 @@ namespace {
 
 constexpr int any = -1;
 
+struct AllAgree {
+    std::uint64_t words[mask_words];
+    constexpr AllAgree() : words() {
+        for (std::uint64_t& word : words) word = ~std::uint64_t{0};
+    }
+};
+constexpr AllAgree all_rows;
+
 struct Climber {
     using L = Lanes;
     using Vec = L::Vec;
@@ -68,25 +76,29 @@ struct Climber {
         return h;
     }
 
+    // Which way rows go at a split, and which of them went the path's way at the player's earlier splits.
+    struct Ways {
+        const std::uint64_t *first, *agreed;
+        double earlier;  // W of these
+        Ways(const Climber& c, std::int32_t split)
+            : first(c.walk.first + static_cast<std::int64_t>(split) * mask_words) {
+            const std::int32_t repeat = c.tree.splits[split].repeat;
+            agreed = repeat < 0 ? all_rows.words : c.walk.agreed + static_cast<std::int64_t>(repeat) * mask_words;
+            earlier = repeat < 0 ? 1 : c.tree.repeats[repeat].earlier;
+        }
+        Mask goes_first(int lane) const { return L::mask(first, lane); }
+        Mask agrees(int lane) const { return L::mask(agreed, lane); }
+    };
     // A closing: the rows that agree with all of the player's splits, and W.
     struct Closing {
         std::uint64_t agrees[mask_words];
         double W;
         Closing(const Climber& c, std::int32_t split, std::int32_t side) {
-            const std::uint64_t* first = c.walk.first + static_cast<std::int64_t>(split) * mask_words;
-            const std::uint64_t* agreed = c.walk.agreed + static_cast<std::int64_t>(split) * mask_words;
-            for (int i = 0; i < mask_words; ++i) agrees[i] = agreed[i] & (side == 0 ? first[i] : ~first[i]);
-            const Split& s = c.tree.splits[split];
-            W = s.earlier * s.share[side];
+            const Ways ways(c, split);
+            const std::uint64_t flip = side == 0 ? 0 : ~std::uint64_t{0};
+            for (int i = 0; i < mask_words; ++i) agrees[i] = ways.agreed[i] & (ways.first[i] ^ flip);
+            W = ways.earlier * c.tree.splits[split].share[side];
         }
-    };
-    struct Ways {
-        const std::uint64_t *first, *agreed;
-        Ways(const Climber& c, std::int32_t split)
-            : first(c.walk.first + static_cast<std::int64_t>(split) * mask_words),
-              agreed(c.walk.agreed + static_cast<std::int64_t>(split) * mask_words) {}
-        Mask goes_first(int lane) const { return L::mask(first, lane); }
-        Mask agrees(int lane) const { return L::mask(agreed, lane); }
     };
 
     static void root(const Climber& c, const Move& m) {
@@ -250,7 +262,7 @@ struct Climber {
         Twig(const Climber& c, std::int32_t index) : split(c.tree.splits[index]), ways(c, index) {}
         void look_at(const Climber& c, int k) {
             const double x = c.leaf(split.child[0], k), y = c.leaf(split.child[1], k);
-            const double m = split.share[0] * x + split.share[1] * y, W = split.earlier;
+            const double m = split.share[0] * x + split.share[1] * y, W = ways.earlier;
             yes = L::all(x);
             no = L::all(y);
             mean = L::all(Repeats ? W * m : m);
@@ -295,8 +307,8 @@ struct Climber {
         Both(const Climber& c, std::int32_t index, double h)
             : split(c.tree.splits[index]),
               ways(c, index),
-              a(split.earlier * split.share[0]),
-              b(split.earlier * split.share[1]),
+              a(ways.earlier * split.share[0]),
+              b(ways.earlier * split.share[1]),
               W_a(L::all(h * a)),
               W_b(L::all(h * b)),
               in_a(L::all(Repeats ? 1 - a : split.share[1])),

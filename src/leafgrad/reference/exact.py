@@ -161,53 +161,32 @@ def by_size(game: Game) -> Fractions:
             if any(not agrees and share == 0 for agrees, share in path.values()):
                 continue  # never reached, whoever is known
             values = [Fraction(number) for number in tree.value[leaf]]
-            bits = max(map(_bits, values)) + sum(_bits(share) for _, share in path.values())
-            leaves.append((path, values, tree.outputs, bits))
-    most = max((bits for *_, bits in leaves), default=0)
-
-    def integer(number: Fraction, bits: int) -> int:
-        return number.numerator << bits - _bits(number)
-
-    # By the number of players on the path: the others' polynomial is one degree less.
+            below = math.prod(share.denominator for _, share in path.values())
+            leaves.append((path, values, tree.outputs, below))
+    # Denominators are powers of two: the largest is that of all.
+    most = max((below * max(v.denominator for v in values) for _, values, _, below in leaves), default=1)
     shape = game.n_players, game.n_outputs
+    # By the number of players on the path: the others' polynomial is one degree less.
     of_paths = {len(path): np.zeros((len(path), *shape), dtype=object) for path, *_ in leaves}
-    for path, values, outputs, bits in leaves:
-        product = [1 << most - bits]
-        factors = {j: (int(agrees) << _bits(w), w.numerator) for j, (agrees, w) in path.items()}
-        for known, unknown in factors.values():
-            product = [
-                known * below + unknown * here
-                for below, here in zip([0, *product], [*product, 0], strict=True)
-            ]
-        largest = max(map(_bits, values))
-        whole = [integer(number, largest) for number in values]
-        for j, (known, unknown) in factors.items():
-            gain = (int(path[j][0]) << _bits(path[j][1])) - unknown
-            if known:
-                others = product[1:]
-                others[-1] //= known
-                for s in range(len(others) - 2, -1, -1):
-                    others[s] = (others[s] - unknown * others[s + 1]) // known
-            else:
-                others = [c // unknown for c in product[:-1]]
-            for k, number in zip(outputs, whole, strict=True):
-                of_paths[len(path)][:, j, k] += np.array([gain * number * c for c in others], dtype=object)
+    for path, values, outputs, below in leaves:
+        product = [1]
+        for agrees, share in path.values():
+            product = _times(product, agrees, share)
+        gains = [v.numerator * (most // (below * v.denominator)) for v in values]
+        for j, (agrees, share) in path.items():
+            others = np.array(_divided(product, agrees, share), dtype=object)
+            change = agrees * share.denominator - share.numerator
+            for k, gain in zip(outputs, gains, strict=True):
+                of_paths[len(path)][:, j, k] += change * gain * others
     total = np.zeros((0, *shape), dtype=object)
     for n in range(1, game.n_players + 1):  # null players join, and the paths of that many players
         raised = np.zeros((n, *shape), dtype=object)
         raised[:-1] += total
         raised[1:] += total
         total = raised + of_paths.get(n, 0)
-    counts = [math.comb(game.n_players - 1, s) << most for s in range(game.n_players)]
-    parts = [
-        [[Fraction(c, n) for c in line] for line in of_size] for of_size, n in zip(total, counts, strict=True)
-    ]
-    return np.array(parts, dtype=object).reshape(total.shape)
-
-
-def _bits(number: Fraction) -> int:
-    """Of the denominator, a power of two."""
-    return number.denominator.bit_length() - 1
+    counts = [math.comb(game.n_players - 1, s) * most for s in range(game.n_players)]
+    means = [Fraction(c, n) for of_size, n in zip(total, counts, strict=True) for c in of_size.flat]
+    return np.array(means, dtype=object).reshape(total.shape)
 
 
 def omega(value: Weights, n: int, n_players: int) -> list[Fraction]:
