@@ -1,7 +1,7 @@
 """`python -m benchmarks [name ...] [--quick]`: measure, print, and write.
 
-A suite measures speed: benchmarks/results/ and the tables of README.md. A study, run only when named,
-measures something else than speed: the tables of its page in docs/, and what stands beside the page.
+A suite measures speed: benchmarks/results/, and the tables of README.md or of its page in docs/. A study, run
+only when named, measures something else: the tables of its page in docs/, and what stands beside the page.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.report import replace_between
 
-SUITES = ("foundation", "ranker")
+SUITES = ("foundation", "ranker", "probabilistic")
 STUDIES = ("spambase", "accuracy")
 
 if __name__ == "__main__":
@@ -38,4 +38,6 @@ if __name__ == "__main__":
         print(report.markdown())
         if not arguments.quick:
             report.write(here / "results", name)
-            replace_between(here.parent / "README.md", name, module.summary(report))
+            for page in (here.parent / "README.md", here.parent / "docs" / f"{name}.md"):
+                if page.exists():
+                    replace_between(page, name, module.summary(report))

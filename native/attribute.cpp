@@ -18,18 +18,6 @@ std::int64_t points_together(std::int64_t n_points) {
     return (n_points + passes - 1) / passes;
 }
 
-// Results of a block, players x outputs x lanes, to rows of players x outputs.
-void store_gradient(const Stage& stage, std::int64_t begin, std::int64_t count, double* out) {
-    const Game& game = stage.game;
-    const auto K = at(game.n_outputs), lanes = at(stage.walk.lanes);
-    for (std::size_t i = 0; i < at(count); ++i) {
-        double* row = out + (at(begin) + i) * at(game.n_players) * K;
-        for (std::size_t slot = 0; slot < game.used_players.size(); ++slot)
-            for (std::size_t k = 0; k < K; ++k)
-                row[at(game.used_players[slot]) * K + k] = stage.results.data()[(slot * K + k) * lanes + i];
-    }
-}
-
 void store_values(const Stage& stage, std::int64_t begin, std::int64_t count, double* out) {
     const auto K = at(stage.game.n_outputs), lanes = at(stage.walk.lanes);
     for (std::size_t i = 0; i < at(count); ++i)

@@ -15,6 +15,7 @@
 #include "game.h"
 #include "kernels.h"
 #include "leaves.h"
+#include "probabilistic.h"
 #include "rank.h"
 
 namespace nb = nanobind;
@@ -329,6 +330,32 @@ void bind_game(nb::module_& m) {
             "X"_a, "order"_a, nb::kw_only(), "threads"_a = 1, "progress"_a = nb::none());
 }
 
+void bind_closed_game(nb::module_& m) {
+    nb::class_<ClosedGame>(m, "ClosedGame")
+        .def(
+            "__init__",
+            [](ClosedGame* self, const Game& game) {
+                const nb::gil_scoped_release unlocked;
+                new (self) ClosedGame(game);
+            },
+            "game"_a, nb::keep_alive<1, 2>())
+        .def(
+            "probabilistic",
+            [](const ClosedGame& closed, const Matrix& X, const Vector<std::int64_t>& start,
+               const Vector<double>& probabilities, int threads, const nb::object& progress) {
+                const Game& game = closed.game;
+                const Rows rows = rows_of(X, game.forest);
+                const Sizes sizes{span(start), span(probabilities)};
+                Fresh<double> out(
+                    {X.shape(0), static_cast<std::size_t>(game.n_players), static_cast<std::size_t>(game.n_outputs)});
+                const Poll poll = poll_of(progress);
+                const nb::gil_scoped_release unlocked;
+                probabilistic(closed, rows, sizes, out.data, {threads, poll});
+                return std::move(out.array);
+            },
+            "X"_a, "start"_a, "probabilities"_a, "threads"_a = 1, "progress"_a = nb::none());
+}
+
 // Our exceptions as the classes of leafgrad.errors.
 void bind_errors() {
     nb::register_exception_translator([](const std::exception_ptr& p, void*) {
@@ -355,6 +382,7 @@ NB_MODULE(_core, m) {
     bind_errors();
     bind_forest(m);
     bind_game(m);
+    bind_closed_game(m);
     m.def("isa", [] { return std::string(kernels().name); });
     m.def("available_isas", [] {
         std::vector<std::string> names;

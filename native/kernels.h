@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "moves.h"
 #include "split.h"
 
 namespace leafgrad {
@@ -64,6 +65,7 @@ struct Kernels {
     void (*alone)(const Walk&);                  // the same for one row, a vector of points as lanes
     void (*value)(const Walk&);                  // F at any z, one point
     void (*corners[2])(const Walk&);             // F at z in {0, 1}: two points, four
+    void (*polynomials)(const Walk&, const Moves&);
 };
 
 // The kernels in use: the best this CPU runs, or the one LEAFGRAD_ISA names.

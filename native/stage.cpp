@@ -128,6 +128,17 @@ void each_block(const Game& game, std::int64_t n, std::int64_t rows_a_block, con
         run.poll);
 }
 
+void store_gradient(const Stage& stage, std::int64_t begin, std::int64_t count, double* out) {
+    const Game& game = stage.game;
+    const auto K = at(game.n_outputs), lanes = at(stage.walk.lanes);
+    for (std::size_t i = 0; i < at(count); ++i) {
+        double* row = out + (at(begin) + i) * at(game.n_players) * K;
+        for (std::size_t slot = 0; slot < game.used_players.size(); ++slot)
+            for (std::size_t k = 0; k < K; ++k)
+                row[at(game.used_players[slot]) * K + k] = stage.results.data()[(slot * K + k) * lanes + i];
+    }
+}
+
 RowNumbers::RowNumbers(const Rows& rows, std::int64_t begin, std::int64_t count) : count_(at(count)) {
     for (std::int64_t i = 0; i < count; ++i) numbers_[i] = rows.n == 1 ? 0 : begin + i;
 }

@@ -38,6 +38,7 @@ struct Room {
     std::int64_t results = 0;  // gradients or values
     std::int64_t z = 0;
     double work = 0;  // splits x points of one row, to judge what threads are worth
+    std::int64_t most_lanes = leafgrad::most_lanes;
 
     // For walks of at most `points_of(tree)` points at a time and `all_points_of(tree)` in all.
     template <class F, class G>
@@ -51,7 +52,7 @@ struct Room {
         }
         return room;
     }
-    // Lanes of a block: as many as keep each buffer within bounds, 8 to most_lanes.
+    // Lanes of a block: as many as keep each buffer within bounds, at least 8.
     std::int64_t lanes() const;
 };
 
@@ -93,6 +94,9 @@ private:
 using BlockBody = std::function<void(Stage& stage, std::int64_t begin, std::int64_t count, Pulse& pulse)>;
 void each_block(const Game& game, std::int64_t n, std::int64_t rows_a_block, const Room& room, const Run& run,
                 const BlockBody& body);
+
+// Gradients of a block, players x outputs x lanes in `results`, to rows begin, ... of `out`, players x outputs each.
+void store_gradient(const Stage& stage, std::int64_t begin, std::int64_t count, double* out);
 
 // begin, begin + 1, ..., or one row again and again where `rows` has but one.
 class RowNumbers {

@@ -1,6 +1,7 @@
 // The kernels of one instruction set. CMake compiles this file once for each, with LEAFGRAD_ISA set to its name.
 #include "kernels.h"
 #include "lanes.inl"
+#include "probabilistic.inl"
 #include "route.inl"
 #include "walk.inl"
 
@@ -21,6 +22,7 @@ const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA) = {
     walk_alone,
     walk_value,
     {walk_corners<2>, walk_corners<4>},
+    walk_polynomials,
 };
 
 }  // namespace leafgrad

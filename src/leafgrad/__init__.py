@@ -19,6 +19,7 @@ from leafgrad.forest import Forest
 from leafgrad.game import extension, gradient, objective, predict_known
 from leafgrad.load import load
 from leafgrad.optimizers import Adam, GradientAscent
+from leafgrad.probabilistic import ProbabilisticValue
 from leafgrad.rank import best_of, greedy, rank
 from leafgrad.values import Banzhaf, BetaShapley, Semivalue, Shapley
 
@@ -34,6 +35,7 @@ __all__ = [
     "LeafgradError",
     "ModelFormatError",
     "ModelMismatchError",
+    "ProbabilisticValue",
     "Semivalue",
     "Shapley",
     "UnsupportedModelError",

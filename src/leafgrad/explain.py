@@ -1,7 +1,8 @@
 """`explain`: rows and a value in, an `Explanation` out.
 
-A value is a weighted sum of gradients of F_x at points of the diagonal; the core walks each tree once for all
-points of its rule. Everything else here is bookkeeping.
+A semivalue is a weighted sum of gradients of F_x at points of the diagonal; the core walks each tree once for
+all points of its rule. Any other probabilistic value is a functional on the polynomials that gradients are
+there. Everything else here is bookkeeping.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from typing import Any
 from leafgrad import plan, values
 from leafgrad import progress as _progress
 from leafgrad.explanation import Explanation, Source
+from leafgrad.plan import Floats
+from leafgrad.probabilistic import ProbabilisticValue
 from leafgrad.progress import Mode
+from leafgrad.tables import Array
 from leafgrad.values import Shapley, Value
 
 SHAPLEY = Shapley()
@@ -36,8 +40,8 @@ def explain(
         In a loop, `leafgrad.load` the model once and pass the forest.
     X : array, data frame or sparse matrix, `(n, N)`, or one row, `(N,)`
         Rows to explain. Columns with names must have the model's, in its order.
-    value : Shapley, Banzhaf, BetaShapley, Semivalue or str
-        What to average; strings are "shapley", "banzhaf:0.3", "beta:4,1".
+    value : Shapley, Banzhaf, BetaShapley, Semivalue, ProbabilisticValue or str
+        What to average; strings are "shapley", "banzhaf:0.3", "beta:4,1", "leave_one_out", "first_in".
     output : label, "predicted", sequence of labels, or None
         The class or target to explain; "predicted" for each row's own class; a list or array for one label
         per row; a (target, class) tuple for a classifier of several targets; None for all outputs.
@@ -71,13 +75,15 @@ def explain(
     value = values.parse(value)
     prepared = plan.prepare(model, X, output=output, groups=groups, threads=threads)
     rows, players, selection = prepared.rows, prepared.players, prepared.selection
+
+    def step(played: plan.Played, block: Array, _: plan.At) -> Floats:
+        # By type: nobody tries to find out whether sizes are those of a semivalue.
+        if isinstance(value, ProbabilisticValue):
+            return played.closed.probabilistic(block, *played.sizes(value), prepared.threads, bar)
+        return played.game.attribute(block, *played.rule(value), prepared.threads, bar)
+
     with _progress.track(progress, rows.n) as bar:
-        out = prepared.run(
-            lambda played, block, _: played.game.attribute(block, *played.rule(value), prepared.threads, bar),
-            (len(players.names),),
-            rows.n,
-            bar,
-        )
+        out = prepared.run(step, (len(players.names),), rows.n, bar)
     return Explanation(
         values=out,
         base_values=prepared.base(rows.n),

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from leafgrad.arguments import short
 from leafgrad.errors import InputError
 
 Rate: TypeAlias = float | Literal["auto"]
@@ -182,8 +183,3 @@ def _name(kind: str, optimizer: Optimizer) -> str:
         if field.name not in {"rate", "steps"} and getattr(optimizer, field.name) != field.default
     ]
     return f"{kind}:{rate},{optimizer.steps}{''.join(others)}"
-
-
-def short(number: float) -> str:
-    """The shortest text that reads back as the same float: 5 rather than 5.0."""
-    return repr(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)

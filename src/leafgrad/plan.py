@@ -14,58 +14,85 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from leafgrad import encode, forest_file, outputs
+from leafgrad import _core, encode, forest_file, outputs
 from leafgrad import groups as grouping
 from leafgrad import threads as threading
 from leafgrad.forest import Forest
 
 if TYPE_CHECKING:
-    from leafgrad import _core
     from leafgrad.encode import Rows
     from leafgrad.groups import Players
     from leafgrad.outputs import Selection
+    from leafgrad.probabilistic import ProbabilisticValue
     from leafgrad.progress import Bar
-    from leafgrad.values import Value
+    from leafgrad.values import Semi
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Rule: TypeAlias = tuple[npt.NDArray[np.int64], Floats, Floats]
+Starts: TypeAlias = npt.NDArray[np.int64]
+Rule: TypeAlias = tuple[Starts, Floats, Floats]
+Sizes: TypeAlias = tuple[Starts, Floats]
 At: TypeAlias = slice | npt.NDArray[np.intp]
 Step: TypeAlias = Callable[["Played", npt.NDArray[Any], At], Floats]
 
 GAMES = 16  # kept per forest beside the default one: a game is as large as the forest,
 KEPT_NODES = 2**19  # so of large forests fewer, some 64 MB in all
-RULES = 16  # kept per game
+RULES = 16  # kept per game, and as many distributions over sizes
 
 
 class Played:
-    """A game, which outputs of the forest it plays for, and the rules already laid out for it."""
+    """A game, which outputs of the forest it plays for, and what is already laid out for it."""
 
-    __slots__ = ("_rules", "columns", "game")
+    __slots__ = ("_closed", "_rules", "_sizes", "columns", "game")
 
     def __init__(self, game: _core.Game, columns: npt.NDArray[np.int32]) -> None:
         self.game = game
         self.columns = columns
-        self._rules: dict[Value, Rule] = {}
+        self._rules: dict[Semi, Rule] = {}
+        self._sizes: dict[ProbabilisticValue, Sizes] = {}
+        self._closed: _core.ClosedGame | None = None
 
-    def rule(self, value: Value) -> Rule:
+    @property
+    def closed(self) -> _core.ClosedGame:
+        """The game as polynomials see it; made when it is first asked for."""
+        closed = self._closed
+        if closed is None:
+            closed = self._closed = _core.ClosedGame(self.game)
+        return closed
+
+    def rule(self, value: Semi) -> Rule:
         """The rules of all numbers of players, one after the other: U's is start[U]:start[U+1]."""
         rule = self._rules.get(value)
         if rule is None:
-            rule = _laid_out(value, self.game.most_players)
+            needed = np.unique(self.game.most_players).tolist()
+            rules = {players: value.rule(players) for players in needed}
+            nodes, weights = (_joined([rule[i] for rule in rules.values()]) for i in (0, 1))
+            rule = _starts({players: len(nodes) for players, (nodes, _) in rules.items()}), nodes, weights
             self._rules = _kept_with(self._rules, value, rule, RULES)
         return rule
 
+    def sizes(self, value: ProbabilisticValue) -> Sizes:
+        """The distributions over sizes, laid out like `rule`."""
+        sizes = self._sizes.get(value)
+        if sizes is None:
+            needed = np.unique(self.game.most_players)
+            most = int(needed.max(initial=0))
+            value.check(self.game.n_players, most)
+            each = {players: value.of(players) for players in needed.tolist() if players > 0}
+            sizes = _starts({players: len(p) for players, p in each.items()}), _joined(list(each.values()))
+            self._sizes = _kept_with(self._sizes, value, sizes, RULES)
+        return sizes
 
-def _laid_out(value: Value, most_players: npt.NDArray[np.int32]) -> Rule:
-    needed = np.unique(most_players).tolist()
-    rules = {players: value.rule(players) for players in needed}
-    start = np.zeros((needed[-1] if needed else 0) + 2, dtype=np.int64)
-    for players, (nodes, _) in rules.items():
-        start[players + 1] = len(nodes)
-    nothing = np.empty(0)
-    nodes = np.concatenate([nothing, *(nodes for nodes, _ in rules.values())])
-    weights = np.concatenate([nothing, *(weights for _, weights in rules.values())])
-    return np.cumsum(start), nodes, weights
+
+def _starts(lengths: dict[int, int]) -> Starts:
+    """Where that of each number of players begins; one that is not needed has no length."""
+    start = np.zeros(max(lengths, default=0) + 2, dtype=np.int64)
+    for players, length in lengths.items():
+        start[players + 1] = length
+    return np.cumsum(start)
+
+
+def _joined(parts: list[Floats]) -> Floats:
+    return np.concatenate([np.empty(0), *parts])
 
 
 class Kept:

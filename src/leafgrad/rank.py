@@ -18,10 +18,11 @@ import numpy.typing as npt
 
 from leafgrad import optimizers, plan, values
 from leafgrad import progress as _progress
+from leafgrad.arguments import short
 from leafgrad.errors import InputError
 from leafgrad.explain import explain
 from leafgrad.explanation import Explanation, Source
-from leafgrad.optimizers import RATES, Adam, GradientAscent, Optimizer, short
+from leafgrad.optimizers import RATES, Adam, GradientAscent, Optimizer
 from leafgrad.plan import Floats, Plan
 from leafgrad.progress import Mode
 from leafgrad.values import Value

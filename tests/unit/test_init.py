@@ -10,7 +10,8 @@ import leafgrad
 def test_the_public_names():
     assert set(leafgrad.__all__) == {
         "load", "Forest", "explain", "gradient", "extension", "predict_known", "objective",
-        "Shapley", "Banzhaf", "BetaShapley", "Semivalue", "Explanation", "curves", "Curves",
+        "Shapley", "Banzhaf", "BetaShapley", "Semivalue", "ProbabilisticValue",
+        "Explanation", "curves", "Curves",
         "rank", "greedy", "best_of", "Adam", "GradientAscent",
         "LeafgradError", "ModelFormatError", "UnsupportedModelError", "ModelMismatchError", "InputError",
         "__version__",

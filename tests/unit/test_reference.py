@@ -220,3 +220,19 @@ def test_what_predict_says_is_the_worth_of_all() -> None:
             worth = rounded(exact.known(game, range(game.n_players))) + forest.base
             scale = forests.unit(forest) + abs(forest.base) + abs(forest.root_mean).sum()
             assert np.all(abs(worth - prediction) <= 1e-14 * scale), name
+
+
+@pytest.mark.parametrize("name", ["plain", "covers of 0", "vector leaves", "many outputs", "tiny shares"])
+def test_contributions_by_size(name: str) -> None:
+    """All sizes at once, against one after the other by `exact.value`, to the last digit, and against 2^N."""
+    rng = np.random.default_rng(11)
+    forest = forests.forest(rng, forests.SHAPES[name])
+    game = paths.game(forest, forests.rows(rng, forest, 1)[0])
+    n = forest.n_features
+    found = exact.by_size(game)
+    for s in range(n):
+        sizes = [Fraction(int(s == i)) for i in range(n)]
+        assert found[s].tolist() == exact.value(game, sizes).tolist()
+    worth = brute.f_x(game)
+    by_all = [brute.value(worth, brute.omega(np.eye(n)[s].tolist(), n)) for s in range(n)]
+    assert abs(rounded(found) - by_all).max() <= 1e-13 * forests.unit(forest).max()

@@ -1,143 +1,20 @@
-"""The rules behind each value: exact for every polynomial the walk can meet; and every error message.
-
-The measure of a rule's error is the one that matters to an attribution: a gradient along the diagonal is a
-polynomial sum_k g_k C(d, k) t^k (1-t)^(d-k) whose g_k, means of marginal contributions, are bounded by the
-tree's range. So the sum over k of |rule - exact| on those basis polynomials bounds the error of any value.
-"""
+"""Each value: its rule, its name, and every error message."""
 
 from __future__ import annotations
 
-import math
 import pickle
-import time
-from fractions import Fraction
 
-import mpmath
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import gammaln
 
 from leafgrad import values
 from leafgrad.errors import InputError
+from leafgrad.probabilistic import ProbabilisticValue
 from leafgrad.values import Banzhaf, BetaShapley, Semivalue, Shapley, parse
 
-
-def basis_error(rule: values.Rule, alpha: float, beta: float, degree: int) -> float:
-    """Sum over k of |rule - exact| on C(d, k) t^k (1-t)^(d-k), in 50-digit arithmetic."""
-    with mpmath.workdps(50):
-        a, b = mpmath.mpf(alpha), mpmath.mpf(beta)
-        found = [mpmath.mpf(0)] * (degree + 1)
-        for t, w in zip(*(part.tolist() for part in rule), strict=True):
-            known, term = mpmath.mpf(t), mpmath.mpf(w)
-            if t == 1.0:
-                found[degree] += term
-                continue
-            term *= (1 - known) ** degree
-            for k in range(degree + 1):
-                found[k] += term
-                term *= known / (1 - known) * (degree - k) / (k + 1)
-        exact = mpmath.fprod((a + i) / (a + b + i) for i in range(degree))
-        total = mpmath.mpf(0)
-        for k in range(degree + 1):
-            total += abs(found[k] - exact)
-            if k < degree:
-                exact *= mpmath.mpf(degree - k) / (k + 1) * (b + k) / (a + (degree - k - 1))
-        return float(total)
-
-
-def allowed(alpha: float, beta: float, degree: int) -> float:
-    """Tolerance: 1e-14 of arithmetic, and what rounding a node near 1 to float64 alone can cost there.
-
-    A polynomial with coefficients up to 1 has a slope of at most 2 * degree; a node next to 1 is stored to
-    2^-54, twice that with the subtraction. It matters where the weight is concentrated at 1: alpha below 1.
-    """
-    return 1e-14 + 2 * degree * 2.0**-53 * (1.0 if alpha < 1.0 else 0.0)
-
-
-CASES = [
-    *[(1.0, 1.0, n) for n in (1, 2, 3, 26, 200)],
-    *[(4.0, 1.0, 25), (1.0, 16.0, 120), (3.7, 2.2, 60), (2.5, 1e4, 99)],
-    *[(0.5, 0.5, 200), (0.001, 0.001, 100), (0.001, 1.0, 200), (1.0, 0.001, 200)],
-    *[(0.001, 1e4, 100), (1e4, 0.001, 101), (1e4, 1e4, 200), (1e4, 1.0, 200), (1e16, 2e16, 40)],
-    *[(1e-12, 1.0, 50), (1e-200, 1e-100, 30), (5e-324, 5e-324, 30), (1e300, 1.0, 20), (1e300, 1e300, 40)],
-]
-
-
-@pytest.mark.parametrize(("alpha", "beta", "n"), CASES)
-def test_beta_rule_is_exact(alpha: float, beta: float, n: int) -> None:
-    rule = BetaShapley(alpha, beta).rule(n)
-    assert len(rule[0]) == max(1, math.ceil(n / 2))
-    assert basis_error(rule, alpha, beta, n - 1) <= allowed(alpha, beta, n - 1)
-    if n % 2 == 0:  # the rule is exact at its full degree 2m - 1, not one less
-        assert basis_error(rule, alpha, beta, 2 * len(rule[0]) - 1) <= allowed(alpha, beta, n - 1)
-
-
 parameters = st.floats(-6, 6).map(lambda exponent: 10.0**exponent) | st.floats(0.1, 20)
-
-
-@settings(max_examples=60, deadline=None)
-@given(parameters, parameters, st.integers(1, 40))
-@example(2e-6, 2e-6, 1)
-def test_any_parameters(alpha: float, beta: float, n: int) -> None:
-    nodes, weights = rule = BetaShapley(alpha, beta).rule(n)
-    assert np.all((nodes >= 0) & (nodes <= 1))
-    assert np.all(np.diff(nodes) >= 0)
-    assert np.all(weights >= 0)
-    assert abs(math.fsum(weights) - 1) <= 1e-15
-    assert basis_error(rule, alpha, beta, n - 1) <= allowed(alpha, beta, n - 1)
-
-
-def test_a_thousand_distinct_features() -> None:
-    """500 Legendre points: quick, and exact at degree 999; each basis polynomial has the mean 1/1000."""
-    values._gauss.cache_clear()
-    started = time.process_time()
-    nodes, weights = Shapley().rule(1000)
-    assert time.process_time() - started < 0.5
-    k = np.arange(1000)[:, None]
-    # The logarithms of binomials reach 700 and are right to 1e-13, the terms so to 1e-13 of 1/1000.
-    basis = np.exp(
-        gammaln(1000) - gammaln(k + 1) - gammaln(1000 - k) + k * np.log(nodes) + (999 - k) * np.log1p(-nodes)
-    )
-    assert np.abs(basis @ weights - 1e-3).sum() < 1e-12
-    assert np.abs(basis @ weights - 1e-3).max() < 1e-14
-    assert np.abs(nodes + nodes[::-1] - 1).max() < 2e-16
-    assert np.array_equal(weights, weights[::-1])
-
-
-def test_nodes_keep_their_digits_next_to_an_end() -> None:
-    """Half the mass sits at a node 1e-6 from each end; its distance from 0 has all its digits."""
-    nodes, weights = BetaShapley(1e-3, 1e-3).rule(60)
-    with mpmath.workdps(40):
-        exponent = mpmath.mpf(1e-3) - 1
-        exact = mpmath.findroot(lambda t: mpmath.jacobi(30, exponent, exponent, 1 - 2 * t), nodes[0])
-        assert abs(nodes[0] / exact - 1) < 1e-14
-    assert weights[0] > 0.49
-    assert nodes[-1] == 1.0 - nodes[0]
-    assert np.array_equal(weights, weights[::-1])
-
-
-@given(parameters, parameters, st.integers(1, 12))
-@settings(max_examples=30, deadline=None)
-def test_mirrored_parameters_mirror_the_rule(alpha: float, beta: float, n: int) -> None:
-    """Known and unknown change places; only the rounding of 1 - t differs."""
-    nodes, weights = BetaShapley(alpha, beta).rule(n)
-    mirrored, mirrored_weights = BetaShapley(beta, alpha).rule(n)
-    assert np.abs(nodes - (1 - mirrored[::-1])).max() < 1e-15
-    assert np.abs(weights - mirrored_weights[::-1]).max() < 1e-14
-
-
-def test_rational_moments_of_small_rules() -> None:
-    """E t^k = prod (beta + i) / (alpha + beta + i), in fractions."""
-    for alpha, beta in [(1, 1), (4, 1), (2, 5)]:
-        nodes, weights = BetaShapley(alpha, beta).rule(12)
-        exact = Fraction(1)
-        for k in range(12):
-            pairs = zip(nodes.tolist(), weights.tolist(), strict=True)
-            found = sum(Fraction(weight) * Fraction(node) ** k for node, weight in pairs)
-            assert abs(found - exact) < 1e-15
-            exact *= Fraction(beta + k, alpha + beta + k)
 
 
 def test_shapley_is_beta_1_1() -> None:
@@ -189,6 +66,8 @@ def test_values_are_frozen_values() -> None:
         ("Banzhaf: 1", Banzhaf(1)),
         ("beta:4,1", BetaShapley(4, 1)),
         ("beta: 1e-3, 2.5", BetaShapley(1e-3, 2.5)),
+        ("leave_one_out", ProbabilisticValue.leave_one_out()),
+        ("First_in", ProbabilisticValue.first_in()),
     ],
 )
 def test_parse(text: str, value: values.Value) -> None:
@@ -227,7 +106,7 @@ def test_names() -> None:
         (lambda: BetaShapley(1e301, 1), r"alpha=1e\+301"),
         (lambda: BetaShapley(1j, 1), "alpha is 1j; pass a number"),
         (lambda: Semivalue([0.1, 0.2], [1.0]), "2 nodes but 1 weights came; pass one weight per node"),
-        (lambda: Semivalue([], []), "nodes is empty; pass at least one point"),
+        (lambda: Semivalue([], []), "nodes is empty; pass at least one number"),
         (lambda: Semivalue(0.5, [1.0]), r"nodes is 0\.5; pass a sequence"),
         (lambda: Semivalue("0.5", [1.0]), "nodes is '0.5'; pass a sequence"),
         (lambda: Semivalue([0.5], ["x"]), r"weights\[0\] is 'x'; pass a number"),
@@ -239,6 +118,7 @@ def test_names() -> None:
         (lambda: Semivalue([0.5, 0.6], [0.5, 0.5 + 1e-11]), r"sum to 1\.00000000001"),
         (lambda: parse("shaply"), r"'shaply' is not a value leafgrad knows; pass \"shapley\""),
         (lambda: parse("shapley:1"), "shapley takes no number, 1 came"),
+        (lambda: parse("first_in:1"), "first_in takes no number, 1 came"),
         (lambda: parse("banzhaf:0.1,0.2"), "banzhaf takes one number, 2 came"),
         (lambda: parse("beta:4"), "beta takes two numbers, 1 came"),
         (lambda: parse("beta:4,x"), "'4,x' is not a list of numbers"),

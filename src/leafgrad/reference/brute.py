@@ -14,10 +14,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from leafgrad.probabilistic import ProbabilisticValue
 from leafgrad.reference.paths import Game, Tree
-from leafgrad.values import Banzhaf, BetaShapley, Semivalue, Shapley, Value
+from leafgrad.values import Banzhaf, BetaShapley, Semivalue, Shapley
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+Weights: TypeAlias = Shapley | Banzhaf | BetaShapley | Semivalue | ProbabilisticValue | Sequence[float]
 
 
 def f_x(game: Game) -> Floats:
@@ -118,12 +120,12 @@ def value(worth: Floats, omega: npt.ArrayLike) -> Floats:
     )
 
 
-def omega(value: Value | Sequence[float], n_players: int) -> Floats:
+def omega(value: Weights, n_players: int) -> Floats:
     """The weights of coalitions by their size: the moments of a semivalue's measure.
 
     Parameters
     ----------
-    value : Shapley, Banzhaf, BetaShapley, Semivalue or sequence of float
+    value : Shapley, Banzhaf, BetaShapley, Semivalue, ProbabilisticValue or sequence of float
         A sequence is a distribution over the coalition sizes 0..n_players-1.
     n_players : int
         N.
@@ -144,6 +146,13 @@ def omega(value: Value | Sequence[float], n_players: int) -> Floats:
         a, b = (1.0, 1.0) if isinstance(value, Shapley) else (value.alpha, value.beta)
         above = [[b + i for i in range(s)] + [a + i for i in range(rest - s)] for s in sizes]
         return np.array([math.prod(f / (a + b + i) for i, f in enumerate(factors)) for factors in above])
+    if isinstance(value, ProbabilisticValue):
+        if value.kind == "reduced":
+            raise ValueError("weights for fewer players say nothing of those for all")
+        if value.kind != "sizes":
+            end: Floats = np.eye(n_players)[-1 if value.kind == "leave_one_out" else 0]
+            return end
+        value = value.sizes
     return np.array([probability / math.comb(rest, s) for s, probability in enumerate(value)])
 
 

@@ -19,11 +19,15 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from leafgrad.probabilistic import ProbabilisticValue
 from leafgrad.reference.paths import Game
-from leafgrad.values import Banzhaf, BetaShapley, Semivalue, Shapley, Value
+from leafgrad.values import Banzhaf, BetaShapley, Semivalue, Shapley
 
 Fractions: TypeAlias = npt.NDArray[np.object_]  # of Fraction; `.astype(float)` rounds each one correctly
 Numbers: TypeAlias = Iterable[float | Fraction]
+Weights: TypeAlias = (
+    Shapley | Banzhaf | BetaShapley | Semivalue | ProbabilisticValue | Sequence[float | Fraction]
+)
 
 
 def known(game: Game, players: Iterable[int]) -> Fractions:
@@ -98,14 +102,14 @@ def gradient(game: Game, z: Numbers) -> Fractions:
     return total
 
 
-def value(game: Game, value: Value | Sequence[float | Fraction]) -> Fractions:
+def value(game: Game, value: Weights) -> Fractions:
     """A probabilistic value of every player.
 
     Parameters
     ----------
     game : Game
         From `paths.game`.
-    value : Shapley, Banzhaf, BetaShapley, Semivalue or sequence of numbers
+    value : Shapley, Banzhaf, BetaShapley, Semivalue, ProbabilisticValue or sequence of numbers
         A sequence is a distribution over the coalition sizes 0..n_players-1.
 
     Returns
@@ -135,12 +139,62 @@ def value(game: Game, value: Value | Sequence[float | Fraction]) -> Fractions:
     return total
 
 
-def omega(value: Value | Sequence[float | Fraction], n: int, n_players: int) -> list[Fraction]:
+def by_size(game: Game) -> Fractions:
+    """What a player adds to the coalitions of each size on average: every probabilistic value at once.
+
+    The value of a distribution over sizes is the mean of these. All numbers are floats, so integers over one
+    power of two, in which they are added here: `value` for each size in turn would take N times as long.
+
+    Parameters
+    ----------
+    game : Game
+        From `paths.game`.
+
+    Returns
+    -------
+    ndarray of Fraction, shape (n_players, n_players, n_outputs)
+        At [s, j, k] the mean over the coalitions S of s others of f_x(S with j) - f_x(S).
+    """
+    leaves = []
+    for tree in game.trees:
+        for leaf, path in tree.leaf_paths():
+            if any(not agrees and share == 0 for agrees, share in path.values()):
+                continue  # never reached, whoever is known
+            values = [Fraction(number) for number in tree.value[leaf]]
+            below = math.prod(share.denominator for _, share in path.values())
+            leaves.append((path, values, tree.outputs, below))
+    # Denominators are powers of two: the largest is that of all.
+    most = max((below * max(v.denominator for v in values) for _, values, _, below in leaves), default=1)
+    shape = game.n_players, game.n_outputs
+    # By the number of players on the path: the others' polynomial is one degree less.
+    of_paths = {len(path): np.zeros((len(path), *shape), dtype=object) for path, *_ in leaves}
+    for path, values, outputs, below in leaves:
+        product = [1]
+        for agrees, share in path.values():
+            product = _times(product, agrees, share)
+        gains = [v.numerator * (most // (below * v.denominator)) for v in values]
+        for j, (agrees, share) in path.items():
+            others = np.array(_divided(product, agrees, share), dtype=object)
+            change = agrees * share.denominator - share.numerator
+            for k, gain in zip(outputs, gains, strict=True):
+                of_paths[len(path)][:, j, k] += change * gain * others
+    total = np.zeros((0, *shape), dtype=object)
+    for n in range(1, game.n_players + 1):  # null players join, and the paths of that many players
+        raised = np.zeros((n, *shape), dtype=object)
+        raised[:-1] += total
+        raised[1:] += total
+        total = raised + of_paths.get(n, 0)
+    counts = [math.comb(game.n_players - 1, s) * most for s in range(game.n_players)]
+    means = [Fraction(c, n) for of_size, n in zip(total, counts, strict=True) for c in of_size.flat]
+    return np.array(means, dtype=object).reshape(total.shape)
+
+
+def omega(value: Weights, n: int, n_players: int) -> list[Fraction]:
     """The weight of one coalition by its size, in the game of the `n` players that matter.
 
     Parameters
     ----------
-    value : Shapley, Banzhaf, BetaShapley, Semivalue or sequence of numbers
+    value : Shapley, Banzhaf, BetaShapley, Semivalue, ProbabilisticValue or sequence of numbers
         A sequence is a distribution over the coalition sizes 0..n_players-1.
     n : int
         Players of the smaller game; the others are null players.
@@ -165,6 +219,14 @@ def omega(value: Value | Sequence[float | Fraction], n: int, n_players: int) -> 
         return [
             sum((w * t**s * (1 - t) ** (n - 1 - s) for t, w in measure), start=Fraction(0)) for s in range(n)
         ]
+    if isinstance(value, ProbabilisticValue):
+        if value.kind in {"leave_one_out", "first_in"}:
+            at_an_end = [Fraction(0)] * n
+            at_an_end[-1 if value.kind == "leave_one_out" else 0] = Fraction(1)
+            return at_an_end
+        if value.kind == "reduced":
+            n_players = len(value.sizes)  # as large as the game has to be
+        value = value.sizes
     if len(value) != n_players:
         raise ValueError(
             f"{len(value)} coalition sizes came for {n_players} players; pass sizes 0..{n_players - 1}"

@@ -8,8 +8,6 @@ no digit is left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -17,9 +15,9 @@ import numpy as np
 from leafgrad.reference import exact
 from leafgrad.reference.edges import Floats, Levels, Nodes
 from leafgrad.reference.traverse import AtPoints, Numbers, traverse
-from leafgrad.values import Shapley, Value
+from leafgrad.values import Shapley
 
-Wanted: TypeAlias = Value | Sequence[float | Fraction]  # a sequence is a distribution over coalition sizes
+Wanted: TypeAlias = exact.Weights  # a sequence is a distribution over coalition sizes
 SHAPLEY = Shapley()
 
 
