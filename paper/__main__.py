@@ -17,19 +17,22 @@ from paper import figure
 from paper.cache import FOLDER, Cache
 from paper.data import folder
 from paper.facts import DATA
+from paper.tables import beyond
 from paper.work import Work
 
 QUICK = (
     "tables.datasets", "tables.sizes", "tables.scores", "tables.gains", "tables.betas", "tables.sweeps",
     "tables.subsets", "figures.curves", "figures.sweeps", "figures.rates", "figures.conditions",
 )  # fmt: skip
-LONG = ("figures.inaccuracy", "figures.runtime", "tables.beyond", "tables.claims")
+LONG = ("figures.inaccuracy", "figures.runtime", "tables.beyond")
 
 
 def steps(work: Work) -> list[tuple[str, Callable[[], object]]]:
     """What is to be done, in order: first what is slow and kept, then the tables and figures made of it."""
     curves = [(f"curves: {case}", partial(work.judged, case)) for case in work.cases()]
-    names = QUICK if work.quick else QUICK + LONG
+    if not work.quick:
+        curves += [(f"beyond: {case}", partial(beyond.judged, work, case)) for case in beyond.cases(work)]
+    names = (*QUICK, *(() if work.quick else LONG), "tables.claims")
     return curves + [(name.replace(".", ": "), partial(_make, name, work)) for name in names]
 
 

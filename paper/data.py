@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paper.facts import DATA
+from paper.facts import DATA, OTHERS
 
 Floats = NDArray[np.float64]
 ROOT = Path(__file__).parents[1]
@@ -43,12 +43,12 @@ def folder() -> Path:
 
 
 def load(name: str, where: Path | None = None) -> Data:
-    """A data set of the paper, or the smaller Click_prediction_small.
+    """A data set of the paper, or any file of the folder.
 
     Parameters
     ----------
     name : str
-        One of `facts.DATA`, or a file's name without its suffix.
+        One of `facts.DATA` or `facts.OTHERS`, or a file's name without its suffix.
     where : Path, optional
         The folder; `folder()` if None.
 
@@ -72,15 +72,16 @@ def load(name: str, where: Path | None = None) -> Data:
 def _load(name: str, where: Path) -> Data | str:
     """The data set, or why it is not at hand: asked for once, for OpenML may be slow to be out of reach."""
     known, path = DATA.get(name), where / f"{name}.parquet"
+    number = OTHERS.get(name) if known is None else known.openml
     if path.exists():
         X, y = _from_file(path)
-    elif known is None:
+    elif number is None:
         return f"no file {path.name}"
     else:
         try:
-            X, y = _from_openml(known.openml)
+            X, y = _from_openml(number)
         except OSError as error:  # what urllib raises without a network is one
-            return f"no file {path.name}, and OpenML {known.openml} is out of reach ({error})"
+            return f"no file {path.name}, and OpenML {number} is out of reach ({error})"
     X = np.ascontiguousarray(X, dtype=np.float64)
     regression = known is not None and known.classes is None
     y = np.asarray(y, dtype=np.float64 if regression else str)

@@ -82,6 +82,8 @@ DATA = {
     )
 }
 
+OTHERS = {"Click_prediction_small": 1219}  # of the figure of inaccuracy
+
 # The panels of the paper's figures, three to a figure.
 PANELS = {
     "1": ("FOTP", "GPSP", "jannis"),

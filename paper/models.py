@@ -48,7 +48,10 @@ def split(data: Data) -> Split:
 
 def train(kind: str, parts: Split, depth: int) -> Any:
     """A fitted model of one of `KINDS`, or of `BEYOND`, which are for classification."""
-    return MAKERS[kind](parts.y_train.dtype.kind == "f", depth).fit(parts.X_train, parts.y_train)
+    y = parts.y_train
+    if kind in BEYOND:
+        y = np.unique(y, return_inverse=True)[1]  # XGBoost wants its classes numbered
+    return MAKERS[kind](parts.y_train.dtype.kind == "f", depth).fit(parts.X_train, y)
 
 
 def _tree(regression: bool, depth: int) -> Any:

@@ -86,10 +86,6 @@ class Work:
         """The curves of every method."""
         return self.cache.kept(self._key(case), lambda: self._judge(case))
 
-    def is_judged(self, case: Case) -> bool:
-        """Whether that is kept from before."""
-        return self.cache.has(self._key(case))
-
     def _key(self, case: Case) -> str:
         return key("judged", __name__, self.data(case.data).digest, *case)
 

@@ -1,13 +1,16 @@
-"""The error of the Shapley value against the depth of the tree, for the paper's rivals and for leafgrad.
+"""The error of the Shapley value against the depth D, for the paper's rivals and for leafgrad.
 
 A tree on Click_prediction_small has 11 features, so the truth is the sum over all 2^11 coalitions, whatever
-the depth. The error is the Euclidean norm over the features, averaged over five rows, for class 0. With M = D
-TreeProb and TreeGrad-Shap take as many nodes as a tree of that depth with features enough would need.
+the depth. The error is the Euclidean norm over the features, averaged over five rows, for class 0. "M = D":
+as many nodes as a tree of that depth with features enough would need, where 11 would do.
+
+Where the data ends, so do its trees: beyond the deepest one, only algorithms whose number of nodes is D go
+on, on that tree. They show what the paper's figure shows, for their error comes from the number of nodes.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,53 +24,77 @@ from paper.table import Table, save
 from paper.work import Work
 
 NAME = "inaccuracy"
-DATA_SET = "click_small_39948"
-DEPTHS = (35, 40, 45, 50, 55, 60, 65)
+DATA_SETS = ("Click_prediction_small", "click_small_39948")  # the paper's, and a smaller sibling
+DEPTHS = tuple(range(10, 66, 5))
 ROWS = 5
 CLASS = 0
 
-# As they appear in the paper's figures, and leafgrad.
-SHOWN = (
-    "Linear TreeShap", "Linear TreeShap (well-conditioned)", "Linear TreeShap V1", "TreeShap-K",
-    "TreeProb", "TreeProb (M = D)", "TreeProb (modified)", "shap's TreeExplainer",
-    "TreeGrad-Shap", "TreeGrad-Shap (M = D)", "leafgrad",
-)  # fmt: skip
+# As they appear in the paper's figures, and leafgrad; whether their number of nodes is D.
+SHOWN = {
+    "Linear TreeShap": True,
+    "Linear TreeShap (well-conditioned)": True,
+    "Linear TreeShap V1": False,
+    "TreeShap-K": False,
+    "TreeProb": False,
+    "TreeProb (M = D)": True,
+    "TreeProb (modified, M = D)": True,
+    "shap's TreeExplainer": False,
+    "TreeGrad-Shap": False,
+    "TreeGrad-Shap (M = D)": True,
+    "leafgrad": False,
+}
 
 
 def make(work: Work) -> None:
     """Draw the figure and write the table."""
-    drawn, places = figure.axes(1, 1, width=6.4, height=4.0)
+    drawn, places = figure.axes(1, 1, width=7.2, height=4.0)
     place = places[0, 0]
-    try:
-        data = load(DATA_SET, work.where)
-    except NotAtHand as error:
-        figure.say(place, f"not at hand: {error}")
+    table = Table(("algorithm", *(f"D = {depth}" for depth in DEPTHS)), ("", *[".0e"] * len(DEPTHS)))
+    data = at_hand(work)
+    if data is None:
+        figure.say(place, "not at hand")
         figure.save(work.out, NAME, drawn)
-        save(work.out, NAME, "Inaccuracy", [f"Not at hand: {error}."], Table(("depth",)))
+        save(work.out, NAME, "Inaccuracy", ["Not at hand: Click_prediction_small."], table)
         return
     found = {depth: errors(work, data, depth) for depth in DEPTHS}
     for at, name in enumerate(SHOWN):
-        line = [found[depth]["errors"][name] for depth in DEPTHS]
+        line = [found[depth]["errors"].get(name) for depth in DEPTHS]
+        table.add(name, *line)
+        told = [(depth, error) for depth, error in zip(DEPTHS, line, strict=True) if error is not None]
         stroke = "--" if "TreeGrad" in name else ":" if name == "leafgrad" else "-"
-        place.semilogy(DEPTHS, line, stroke, marker="o", markersize=3, color=f"C{at % 10}", label=name)
-    place.set_xlabel("depth D of the tree")
+        place.semilogy(*zip(*told, strict=True), stroke, marker="o", ms=3, color=f"C{at % 10}", label=name)
+    deepest = max(found[depth]["depth"] for depth in DEPTHS)
+    if deepest < DEPTHS[-1]:
+        place.axvline(deepest, color="0.6", linewidth=0.8)
+        place.text(deepest, 1, " no deeper tree: more nodes", transform=place.get_xaxis_transform(), va="top")
+    place.set_xlabel("depth D of the tree" + (f"; beyond {deepest} nodes D" if deepest < DEPTHS[-1] else ""))
     place.set_ylabel("error of the Shapley value")
     drawn.legend(*place.get_legend_handles_labels(), loc="outside right center")
     figure.save(work.out, NAME, drawn)
-    table = Table(("algorithm", *(f"D = {depth}" for depth in DEPTHS)), ("", *[".1e"] * len(DEPTHS)))
-    for name in SHOWN:
-        table.add(name, *(found[depth]["errors"][name] for depth in DEPTHS))
-    leaves = ", ".join(f"{found[depth]['leaves']:,}" for depth in DEPTHS)
-    note = (
+    leaves = ", ".join(f"{found[depth]['leaves']:,}" for depth in DEPTHS if depth <= deepest)
+    about = (
         f"Mean over {ROWS} rows of the Euclidean error, class {CLASS}, against the sum over 2^11 coalitions, "
-        f"which is in float64 itself. The trees, on {DATA_SET}, have {leaves} leaves. `inf` and `nan` are "
-        "what came out."
+        f"which is in float64 itself. The trees, on {data.name}, are at most {deepest} deep; they have "
+        f"{leaves} leaves. At larger D only the number of nodes grows. `inf` and `nan` are what came out."
     )
-    save(work.out, NAME, "Inaccuracy of the Shapley value", [note, table])
+    notes = [about]
+    if data.name != DATA_SETS[0]:
+        notes.append(f"**{DATA_SETS[0]} is not at hand**; {data.name} has its features and fewer rows.")
+    save(work.out, NAME, "Inaccuracy of the Shapley value", [*notes, table])
+
+
+def at_hand(work: Work) -> Data | None:
+    """The paper's data set, else its sibling, else nothing."""
+    for name in DATA_SETS:
+        try:
+            return load(name, work.where)
+        except NotAtHand:
+            continue
+    return None
 
 
 def errors(work: Work, data: Data, depth: int) -> dict[str, Any]:
-    """The mean error by algorithm, and how many leaves the tree has."""
+    """The mean error by algorithm, and how deep and large the tree is."""
     about = key("errors", __name__, data.digest, depth)
     return work.cache.kept(about, lambda: _errors(data, depth))
 
@@ -78,42 +105,57 @@ def _errors(data: Data, depth: int) -> dict[str, Any]:
 
     parts = split(data)
     model = train("decision tree", parts, depth)
-    if model.get_depth() != depth:
-        raise ValueError(f"the tree for depth {depth} is {model.get_depth()} deep")
     forest, X = lg.load(model), parts.X_test[:ROWS]
     omega = brute.omega(lg.Shapley(), forest.n_features)
     truth = np.array(
         [brute.value(brute.f_x(paths.game(forest, x)), omega)[:, CLASS] for x in X.astype(forest.dtype)]
     )
-    found = {name: values(forest, X) for name, values in contenders(model).items()}
-    with np.errstate(all="ignore"):
-        norms = {name: float(np.linalg.norm(got - truth, axis=1).mean()) for name, got in found.items()}
-    return {"errors": norms, "leaves": model.get_n_leaves()}
+    norms = {}
+    for name, values in contenders(model, depth).items():
+        if SHOWN[name] or model.get_depth() == depth:
+            with np.errstate(all="ignore"):
+                norms[name] = float(np.linalg.norm(values(forest, X) - truth, axis=1).mean())
+    return {"errors": norms, "depth": int(model.get_depth()), "leaves": int(model.get_n_leaves())}
 
 
-def contenders(model: Any) -> dict[str, Callable[[Any, Floats], Floats]]:
+def contenders(model: Any, nodes: int) -> dict[str, Callable[[Any, Floats], Floats]]:
     """From a forest and rows to the values of class 0, `(n, N)`, by algorithm."""
     import shap
-    from leafgrad.reference.rivals import RIVALS
-    from leafgrad.reference.traverse import over_trees
-    from leafgrad.reference.treegrad_shap import tree_grad_shap
 
     import leafgrad as lg
+    from leafgrad.reference.linear_treeshap import chebyshev, linear_tree_shap
+    from leafgrad.reference.rivals import ALGORITHMS
+    from leafgrad.reference.traverse import over_trees
+    from leafgrad.reference.treegrad_simplified import tree_grad_simplified
+    from leafgrad.reference.treeprob import tree_prob, unit_circle
+    from leafgrad.reference.treeprob_modified import tree_prob_modified
 
-    def of_rows(algorithm: Callable[..., Floats]) -> Callable[[Any, Floats], Floats]:
-        return lambda forest, X: np.array([algorithm(forest, x, CLASS) for x in X.astype(forest.dtype)])
+    def of_rows(of_tree: Callable[[Any], Floats]) -> Callable[[Any, Floats], Floats]:
+        return lambda forest, X: np.array(
+            [over_trees(forest, x, CLASS, of_tree) for x in X.astype(forest.dtype)]
+        )
 
-    def as_deep(tree: Any) -> Floats:
-        """TreeGrad-Shap with M = D: as though there were D features, the others null."""
-        many = dataclasses.replace(tree, n_players=max(tree.depth, tree.n_players))
-        return tree_grad_shap(many)[: tree.n_players]
+    def by_gradients(tree: Any) -> Floats:
+        """TreeGrad-Shap with M = D: the rule of ceil(D / 2) points."""
+        t, weights = np.polynomial.legendre.leggauss(math.ceil(nodes / 2))
+        points = (np.full(tree.n_players, at) for at in (1 + t) / 2)
+        gradients = [tree_grad_simplified(tree, z) for z in points]
+        return np.asarray(weights / 2 @ np.array(gradients))
 
     def by_shap(_: Any, X: Floats) -> Floats:
         explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
         return np.asarray(explainer.shap_values(X, check_additivity=False))[:, :, CLASS]
 
-    found = {name: of_rows(RIVALS[name]) for name in SHOWN if name in RIVALS}
-    found["TreeGrad-Shap (M = D)"] = of_rows(lambda forest, x, k: over_trees(forest, x, k, as_deep))
+    found = {
+        name: of_rows(ALGORITHMS[name]) for name, free in SHOWN.items() if not free and name in ALGORITHMS
+    }
+    found["Linear TreeShap"] = of_rows(lambda tree: linear_tree_shap(tree, lambda _: chebyshev(nodes)))
+    found["Linear TreeShap (well-conditioned)"] = of_rows(
+        lambda tree: linear_tree_shap(tree, lambda _: unit_circle(nodes))
+    )
+    found["TreeProb (M = D)"] = of_rows(lambda tree: tree_prob(tree, M=nodes))
+    found["TreeProb (modified, M = D)"] = of_rows(lambda tree: tree_prob_modified(tree, M=nodes))
+    found["TreeGrad-Shap (M = D)"] = of_rows(by_gradients)
     found["shap's TreeExplainer"] = by_shap
     found["leafgrad"] = lambda forest, X: lg.explain(forest, X, progress=False).values[:, :, CLASS]
     return found

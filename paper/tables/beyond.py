@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from paper.methods import ADAM, ADAM_10, ALONE, CHOSEN, GA
 from paper.models import BEYOND
-from paper.scores import Judged
+from paper.scores import MEASURES, Judged
 from paper.table import Table, save
 from paper.tables.gains import NOTE, comparison
 from paper.tables.scores import means
@@ -27,35 +27,36 @@ def make(work: Work) -> None:
     parts: list[str | Table] = [
         "A random forest of 100 trees of the data set's depth, XGBoost and LightGBM as they come."
     ]
-    every = Table(("data", "model", "explained", "ranked by", "Ins", "Del", "Ins - Del"))
+    every = Table(("data", "model", "explained", "ranked by", *MEASURES))
     compared: dict[str, Mapping[str, Judged]] = {}
-    for kind in BEYOND:
-        for name in DATA_SETS:
-            if work.missing(name) is not None:
-                continue
-            parts.append(f"## {name}, {kind}")
-            why = unavailable(work, name, kind)
-            if why is not None:
-                parts.append(f"Not made: {why}.")
-                continue
-            found = {which: work.judged(Case(name, kind, which)) for which in CLASSES}
-            parts.append(means(found, METHODS))
-            for which, judged in found.items():
-                compared[str(Case(name, kind, which))] = judged
-                for method in METHODS:
-                    scores = (float(judged[method].measure(m).mean()) for m in ("Ins", "Del", "Ins - Del"))
-                    every.add(name, kind, which, method, *scores)
+    made: dict[tuple[str, str], dict[str, Mapping[str, Judged]]] = {}
+    for case in cases(work):
+        found = judged(work, case)
+        if isinstance(found, str):
+            parts += [f"## {case.data}, {case.kind}", found] if case.which == CLASSES[0] else []
+            continue
+        compared[str(case)] = made.setdefault((case.data, case.kind), {})[case.which] = found
+        for method in METHODS:
+            scores = (float(found[method].measure(measure).mean()) for measure in MEASURES)
+            every.add(*case, method, *scores)
+    for (name, kind), of_classes in made.items():
+        parts += [f"## {name}, {kind}", means(of_classes, METHODS)]
     save(work.out, NAME, "Beyond the paper", [*parts, "## Row by row", NOTE, comparison(compared)], every)
 
 
-def unavailable(work: Work, name: str, kind: str) -> str | None:
-    """Why a kind of model is not had here; None where it is."""
+def cases(work: Work) -> list[Case]:
+    """What is explained beyond the paper."""
+    names = [name for name in DATA_SETS if work.missing(name) is None]
+    return [Case(name, kind, which) for kind in BEYOND for name in names for which in CLASSES]
+
+
+def judged(work: Work, case: Case) -> Mapping[str, Judged] | str:
+    """The curves of every method, or why there are none."""
     import leafgrad as lg
 
     try:
-        lg.load(work.model(name, kind))
+        return work.judged(case)
     except ImportError as error:
-        return f"{error}"
+        return f"Not made: {error}."
     except lg.UnsupportedModelError:
-        return f"leafgrad does not read models of {kind} yet"
-    return None
+        return f"Not made: leafgrad does not read models of {case.kind} yet."
