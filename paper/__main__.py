@@ -22,9 +22,9 @@ from paper.work import Work
 
 QUICK = (
     "tables.datasets", "tables.sizes", "tables.scores", "tables.gains", "tables.betas", "tables.sweeps",
-    "tables.subsets", "figures.curves", "figures.sweeps", "figures.rates", "figures.conditions",
+    "tables.subsets", "figures.curves", "figures.sweeps", "figures.rates",
 )  # fmt: skip
-LONG = ("figures.inaccuracy", "figures.runtime", "tables.beyond")
+LONG = ("figures.conditions", "figures.inaccuracy", "figures.runtime", "tables.beyond")
 
 
 def steps(work: Work) -> list[tuple[str, Callable[[], object]]]:

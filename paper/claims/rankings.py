@@ -106,7 +106,7 @@ def subsets(work: Work) -> Claim:
     found = [correlations(work, case) for case in work.cases()]
     parts, good, total = [], 0, 0
     for at, called in enumerate(("Ins with f(S*+)", "Del with f(S*-)")):
-        means = np.array([float(pair[at].mean()) for pair in found])
+        means = np.array([pair[at].mean() if len(pair[at]) else 0.0 for pair in found])
         good, total = good + int((means > GOES_WITH).sum()), total + len(means)
         parts.append(
             f"{called}: mean rank correlation within rows {means.min():.2f} to {means.max():.2f}, "

@@ -23,9 +23,10 @@ def make(work: Work) -> None:
     header = ("explained", "Ins with f(S*+)", "low", "high", "rows", "Del with f(S*-)", "low", "high", "rows")
     table = Table(header, ("", *(".3f", ".3f", ".3f", "d") * 2))
     for case in work.cases():
-        cells: list[float] = []
+        cells: list[float | None] = []
         for found in correlations(work, case):
-            cells += [float(found.mean()), *interval(found), len(found)]
+            of = (float(found.mean()), *interval(found)) if len(found) else (None,) * 3
+            cells += [*of, len(found)]
         table.add(str(case), *cells)
     note = (
         f"Mean over the rows of Spearman's correlation over {len(METHODS)} methods, its 95 % bootstrap "
