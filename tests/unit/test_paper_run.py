@@ -20,12 +20,11 @@ TABLES = {
     "sweeps",
     "subsets",
     "rates",
-    "conditions",
     "claims",
 }
 CURVES = {f"curves-{kind}-{which}-2" for kind in ("tree", "boosted") for which in ("predicted", "other")}
 SWEEPS = {f"sweep-{kind}-tree-{which}-2" for kind in ("ga", "adam") for which in ("predicted", "other")}
-FIGURES = {"rates", "conditions"} | CURVES | SWEEPS
+FIGURES = {"rates"} | CURVES | SWEEPS
 
 
 @pytest.fixture(scope="module")
