@@ -42,7 +42,7 @@ def only_stable(work: Work) -> Claim:
     if others:
         said += (
             f" With 11 features these stay exact too: {', '.join(others)}. They take as many nodes as there "
-            "are features, or decode low degrees only; how they fare with more features is not seen here."
+            "are features, or decode low degrees only; with more they lose all digits (docs/accuracy.md)."
         )
     return Claim(words, said, NOT_HELD if "TreeGrad-Shap" not in stable else IN_PART if others else HELD)
 
