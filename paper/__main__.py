@@ -29,11 +29,12 @@ LONG = ("figures.conditions", "figures.inaccuracy", "figures.runtime", "tables.b
 
 def steps(work: Work) -> list[tuple[str, Callable[[], object]]]:
     """What is to be done, in order: first what is slow and kept, then the tables and figures made of it."""
-    curves = [(f"curves: {case}", partial(work.judged, case)) for case in work.cases()]
+    found: list[tuple[str, Callable[[], object]]]
+    found = [(f"curves: {case}", partial(work.judged, case)) for case in work.cases()]
     if not work.quick:
-        curves += [(f"beyond: {case}", partial(beyond.judged, work, case)) for case in beyond.cases(work)]
+        found += [(f"beyond: {case}", partial(beyond.judged, work, case)) for case in beyond.cases(work)]
     names = (*QUICK, *(() if work.quick else LONG), "tables.claims")
-    return curves + [(name.replace(".", ": "), partial(_make, name, work)) for name in names]
+    return found + [(name.replace(".", ": "), partial(_make, name, work)) for name in names]
 
 
 def _make(name: str, work: Work) -> None:

@@ -35,17 +35,18 @@ class Judged:
         Del averages over the bottom 1, ..., N known, that is the deletion curve but for its end.
         """
         insertion, deletion = self.insertion[:, 1:].mean(axis=1), self.deletion[:, :-1].mean(axis=1)
-        return {"Ins": insertion, "Del": deletion, "Ins - Del": insertion - deletion}[name]
+        measures: dict[str, Floats] = {"Ins": insertion, "Del": deletion, "Ins - Del": insertion - deletion}
+        return measures[name]
 
     @property
     def positive(self) -> Floats:
         """f(S*+): the largest output of a set of top features, of at least one."""
-        return self.insertion[:, 1:].max(axis=1)
+        return np.asarray(self.insertion[:, 1:].max(axis=1))
 
     @property
     def negative(self) -> Floats:
         """f(S*-): the smallest output of a set of bottom features, of at least one."""
-        return self.deletion[:, :-1].min(axis=1)
+        return np.asarray(self.deletion[:, :-1].min(axis=1))
 
 
 class Gain(NamedTuple):

@@ -61,13 +61,16 @@ def make(work: Work) -> None:
         line = [found[depth]["errors"].get(name) for depth in DEPTHS]
         table.add(name, *line)
         told = [(depth, error) for depth, error in zip(DEPTHS, line, strict=True) if error is not None]
+        colour = "black" if name == "leafgrad" else f"C{at}"
         stroke = "--" if "TreeGrad" in name else ":" if name == "leafgrad" else "-"
-        place.semilogy(*zip(*told, strict=True), stroke, marker="o", ms=3, color=f"C{at % 10}", label=name)
+        place.semilogy(*zip(*told, strict=True), stroke, marker="o", ms=3, color=colour, label=name)
     deepest = max(found[depth]["depth"] for depth in DEPTHS)
     if deepest < DEPTHS[-1]:
         place.axvline(deepest, color="0.6", linewidth=0.8)
-        place.text(deepest, 1, " no deeper tree: more nodes", transform=place.get_xaxis_transform(), va="top")
-    place.set_xlabel("depth D of the tree" + (f"; beyond {deepest} nodes D" if deepest < DEPTHS[-1] else ""))
+        place.text(deepest, 1, " no deeper tree", transform=place.get_xaxis_transform(), va="top")
+    place.set_xlabel(
+        "D: depth of the tree" + (" or, right of the line, nodes" if deepest < DEPTHS[-1] else "")
+    )
     place.set_ylabel("error of the Shapley value")
     drawn.legend(*place.get_legend_handles_labels(), loc="outside right center")
     figure.save(work.out, NAME, drawn)
