@@ -33,6 +33,11 @@ def steps(work: Work) -> list[tuple[str, Callable[[], object]]]:
     found = [(f"curves: {case}", partial(work.judged, case)) for case in work.cases()]
     if not work.quick:
         found += [(f"beyond: {case}", partial(beyond.judged, work, case)) for case in beyond.cases(work)]
+        found += [
+            (f"beyond: {case}, margin", partial(beyond.judged, work, case, raw=True))
+            for case in beyond.cases(work)
+            if beyond.on_margin(case)
+        ]
     names = (*QUICK, *(() if work.quick else LONG), "tables.claims")
     return found + [(name.replace(".", ": "), partial(_make, name, work)) for name in names]
 

@@ -43,11 +43,11 @@ def rankings(forest: Any, X: Floats, output: Any, link: Any) -> dict[str, Any]:
     return found
 
 
-def judge(forest: Any, X: Floats, output: Any) -> dict[str, Judged]:
-    """The curves of every method's rankings."""
+def judge(forest: Any, X: Floats, output: Any, *, raw: bool = False) -> dict[str, Judged]:
+    """The curves of every method's rankings; `raw`: of a booster's margin, not of its probability."""
     import leafgrad as lg
 
-    link: Any = None if forest.link == "identity" else "model"
+    link: Any = None if raw or forest.link == "identity" else "model"
     found = {}
     for name, ranking in rankings(forest, X, output, link).items():
         drawn = lg.curves(forest, X, ranking, link=link, progress=False)

@@ -82,18 +82,16 @@ class Work:
                 for which in (VALUE,) if DATA[name].classes is None else CLASSES:
                     yield Case(name, kind, which)
 
-    def judged(self, case: Case) -> dict[str, Judged]:
-        """The curves of every method."""
-        return self.cache.kept(self._key(case), lambda: self._judge(case))
+    def judged(self, case: Case, *, raw: bool = False) -> dict[str, Judged]:
+        """The curves of every method; `raw`: of a booster's margin, not of its probability."""
+        about = key("judged", __name__, self.data(case.data).digest, *case, raw)
+        return self.cache.kept(about, lambda: self._judge(case, raw))
 
-    def _key(self, case: Case) -> str:
-        return key("judged", __name__, self.data(case.data).digest, *case)
-
-    def _judge(self, case: Case) -> dict[str, Judged]:
+    def _judge(self, case: Case, raw: bool) -> dict[str, Judged]:
         import leafgrad as lg
 
         model, X = self.model(case.data, case.kind), self.parts(case.data).explained
-        return judge(lg.load(model), X, output(model, X, case.which))
+        return judge(lg.load(model), X, output(model, X, case.which), raw=raw)
 
 
 def output(model: Any, X: Any, which: str) -> Any:

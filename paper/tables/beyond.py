@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from paper.methods import ADAM, ADAM_10, ALONE, CHOSEN, GA
+from paper.methods import ADAM, ADAM_10, ALONE, BETAS, CHOSEN, GA
 from paper.models import BEYOND
 from paper.scores import MEASURES, Judged
 from paper.table import Table, save
@@ -19,6 +19,11 @@ from paper.work import CLASSES, Case, Work
 
 NAME = "beyond"
 DATA_SETS = ("spambase", "GPSP")
+RAW_RIVALS = (("greedy",), ("Banzhaf", *BETAS), tuple(CHOSEN))
+MARGIN = (
+    "The same rankings, but the curves are those of the margin, on which they were made; "
+    "Beta-Insertion, Beta-Deletion and Beta-Joint choose by them."
+)
 METHODS = (GA, ADAM, ADAM_10, *ALONE, *CHOSEN)
 
 
@@ -41,7 +46,12 @@ def make(work: Work) -> None:
             every.add(*case, method, *scores)
     for (name, kind), of_classes in made.items():
         parts += [f"## {name}, {kind}", means(of_classes, METHODS)]
-    save(work.out, NAME, "Beyond the paper", [*parts, "## Row by row", NOTE, comparison(compared)], every)
+    parts += ["## Row by row", NOTE, comparison(compared)]
+    margins = {str(case): judged(work, case, raw=True) for case in cases(work) if on_margin(case)}
+    found_margins = {label: of for label, of in margins.items() if not isinstance(of, str)}
+    if found_margins:
+        parts += ["## Row by row, judged on the margin", MARGIN, comparison(found_margins, RAW_RIVALS)]
+    save(work.out, NAME, "Beyond the paper", parts, every)
 
 
 def cases(work: Work) -> list[Case]:
@@ -50,12 +60,17 @@ def cases(work: Work) -> list[Case]:
     return [Case(name, kind, which) for kind in BEYOND for name in names for which in CLASSES]
 
 
-def judged(work: Work, case: Case) -> Mapping[str, Judged] | str:
+def on_margin(case: Case) -> bool:
+    """Whether the model is ranked on a margin; one class is enough to see what judging on it changes."""
+    return case.kind != "random forest" and case.which == CLASSES[0]
+
+
+def judged(work: Work, case: Case, *, raw: bool = False) -> Mapping[str, Judged] | str:
     """The curves of every method, or why there are none."""
     import leafgrad as lg
 
     try:
-        return work.judged(case)
+        return work.judged(case, raw=raw)
     except ImportError as error:
         return f"Not made: {error}."
     except lg.UnsupportedModelError:
