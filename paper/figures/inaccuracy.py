@@ -11,6 +11,7 @@ on, on that tree. They show what the paper's figure shows, for their error comes
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -123,8 +124,6 @@ def _errors(data: Data, depth: int) -> dict[str, Any]:
 
 def contenders(model: Any, nodes: int) -> dict[str, Callable[[Any, Floats], Floats]]:
     """From a forest and rows to the values of class 0, `(n, N)`, by algorithm."""
-    import shap
-
     import leafgrad as lg
     from leafgrad.reference.linear_treeshap import chebyshev, linear_tree_shap
     from leafgrad.reference.rivals import ALGORITHMS
@@ -146,6 +145,9 @@ def contenders(model: Any, nodes: int) -> dict[str, Callable[[Any, Floats], Floa
         return np.asarray(weights / 2 @ np.array(gradients))
 
     def by_shap(_: Any, X: Floats) -> Floats:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # shap's own imports
+            import shap
         explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
         return np.asarray(explainer.shap_values(X, check_additivity=False))[:, :, CLASS]
 
