@@ -70,6 +70,8 @@ def test_condition_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert numerics.ill_conditioned(WORK).verdict == HELD
     assert numerics.unit_circle(WORK).verdict == NOT_HELD
     assert numerics.v1(WORK).verdict == NOT_HELD
+    found["Linear TreeShap V1 (gamma = 1)"][100] = 1.0
+    assert numerics.v1(WORK).verdict == IN_PART
     found["Linear TreeShap"][20] = 1e4
     found["TreeShap-K (gamma = 1)"][20] = 1e4
     assert numerics.ill_conditioned(WORK).verdict == NOT_HELD
