@@ -80,8 +80,8 @@ def v1(work: Work) -> Claim:
     own = {name: line[100] for name, line in numbers(work).items() if "V1" in name}
     listed = "; ".join(f"{name.split('(')[1][:-1]}: {number:.2g}" for name, number in own.items())
     said = (
-        f"At D = 100: {listed}. The paper names no gamma. With 1 a factor changes nothing; 0 is that of a row "
-        "which disagrees."
+        f"At D = 100: {listed}. The paper names no gamma. With 1 a factor changes nothing; 0 is that of a "
+        "row which disagrees."
     )
     below = [number <= 100 for number in own.values()]
     return Claim(words, said, HELD if all(below) else IN_PART if any(below) else NOT_HELD)
