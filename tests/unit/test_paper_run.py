@@ -59,11 +59,11 @@ def test_an_interrupted_run_goes_on_where_it_stopped_and_writes_everything(
 ) -> None:
     judge, judged = work.judge, []
 
-    def interrupted(*args: object) -> object:
+    def interrupted(*args: object, **others: object) -> object:
         judged.append(args)
         if len(judged) == 3:
             raise KeyboardInterrupt
-        return judge(*args)
+        return judge(*args, **others)
 
     monkeypatch.setattr(work, "judge", interrupted)
     monkeypatch.setattr(run, "FOLDER", tmp_path / "cache")
