@@ -262,13 +262,13 @@ class Forest:
         forest_file.save(self, path)
 
     @staticmethod
-    def load(path: str | PathLike[str]) -> Forest:
+    def load(path: str | PathLike[str] | bytes) -> Forest:
         """Read a forest that `save` wrote.
 
         Parameters
         ----------
         path
-            The file.
+            The file, or its content as bytes.
 
         Returns
         -------
@@ -351,9 +351,11 @@ class Forest:
         categories_left
             Categorical nodes: node -> the codes that go left. A code is `int(x)`.
         other_left
-            Per node, whether codes outside the listed range, negative ones too, go left.
+            Per node, whether codes beyond its set go left: negative ones, and those from the next multiple
+            of 32 above the largest listed code. (Those between are like all that are not listed: right.)
         zero_missing
-            Per node, whether numbers from -1e-35 to 1e-35 go where NaN goes (LightGBM's zero_as_missing).
+            Per node, whether numbers from -1e-35 to 1e-35 (as float32 has it) go where NaN goes: LightGBM's
+            zero_as_missing.
         compare
             "<=" or "<".
         dtype

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from leafgrad import encode, forest_file, outputs
+from leafgrad import encode, outputs
 from leafgrad import groups as grouping
 from leafgrad import threads as threading
 from leafgrad.forest import Forest
@@ -98,6 +98,8 @@ class Kept:
 
 def _negative(forest: Forest) -> Forest:
     """The forest with every leaf's sign changed, which rounds nothing; without labels."""
+    from leafgrad import forest_file
+
     meta, arrays = forest_file.pack(
         forest.replace(feature_names=None, output_names=None, classes=None, categories=None)
     )

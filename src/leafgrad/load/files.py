@@ -15,6 +15,17 @@ ONNX, TREELITE = "leafgrad.load.onnx", "leafgrad.load.treelite"
 SPACE = b" \t\r\n"
 
 
+def is_forest(content: bytes) -> bool:
+    """Whether this is what `Forest.save` writes, whatever the file is called.
+
+    Parameters
+    ----------
+    content : bytes
+        All of the file.
+    """
+    return content.startswith(b"PK") and b"meta.npy" in content
+
+
 def reader_of(content: bytes, name: str) -> str:
     """Find the loader's module for a file.
 
