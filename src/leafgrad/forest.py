@@ -352,7 +352,7 @@ class Forest:
             Categorical nodes: node -> the codes that go left. A code is `int(x)`.
         other_left
             Per node, whether codes beyond its set go left: negative ones, and those from the next multiple
-            of 32 above the largest listed code. (Those between are like all that are not listed: right.)
+            of 32 above the largest listed code. Those between go right, like all that are not listed.
         zero_missing
             Per node, whether numbers from -1e-35 to 1e-35 (as float32 has it) go where NaN goes: LightGBM's
             zero_as_missing.

@@ -196,7 +196,7 @@ def test_the_shapes_for_one_row_are_told():
             "known[2] ('x2') is 0.5; `known` holds True and False (for probabilities take leafgrad.ext",
         ),
         (np.where(np.eye(6, 5), np.nan, 1), "known[0, 0] ('x0') is nan; `known` holds True and False"),
-        (np.full((6, 5), 2), "known[0, 0] ('x0') is 2.0; `known` holds"),
+        (np.full((6, 5), 2), "known[0, 0] ('x0') is 2; `known` holds"),
         ([0, 3], "known has shape (2,); pass (5,) for all rows"),
         (["x0", "x1"], "known holds no numbers (dtype <U2); pass probabilities or True and False"),
     ],
