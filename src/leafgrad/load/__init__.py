@@ -111,7 +111,7 @@ def load(model_or_path: Any, *, data: Any = None, cover: str | None = None, chec
                 "of a split on an unknown feature. Pass rows to count them from, such as the training data: "
                 "data=X."
             )
-        forest = source.forest()
+        forest = (source if data is None else source.without_covers()).forest()
         if check:
             forest = verified(forest, source)
     return forest if data is None else recounted(forest, data)
