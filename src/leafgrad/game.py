@@ -247,6 +247,7 @@ def _known(prepared: Plan, known: npt.ArrayLike) -> Array:
 
 def _shaped(prepared: Plan, given: npt.ArrayLike, name: str) -> Array:
     players, n = prepared.players.names, prepared.rows.n
+    wanted_of = "a probability" if name == "z" else "True or False"
     columns = getattr(given, "columns", None)
     if columns is not None and list(columns) not in (list(players), list(range(len(players)))):
         raise InputError(
@@ -257,7 +258,7 @@ def _shaped(prepared: Plan, given: npt.ArrayLike, name: str) -> Array:
         array = np.asarray(given)
         if array.dtype.kind not in tables.NUMBERS + "O":
             raise InputError(
-                f"{name} holds no numbers (dtype {array.dtype}); pass probabilities or True and False"
+                f"{name} holds no numbers (dtype {array.dtype}); pass {wanted_of} for each player"
             )
         if array.dtype.kind == "O":
             array = array.astype(np.float64)

@@ -133,7 +133,7 @@ def test_a_label_is_one_output(model, label, column, negated):
         (SPECIES, ("setosa",), "output is ('setosa',), which the model does not have"),
         (SPECIES, {"setosa"}, "output is {'setosa'}, which the model does not have"),
         (forest(2, classes=(5, 7)), 0, "output is 0, which the model does not have; its classes are 5, 7"),
-        (MARGIN, "maybe", "output is 'maybe', which the model does not have; its classes are 'yes', 'no'"),
+        (MARGIN, "maybe", "output is 'maybe', which the model does not have; its classes are 'no', 'yes'"),
         (TARGETS, 0, "output is 0, which the model does not have; its outputs are 'height', 'weight'"),
         (forest(2), 2, "output is 2, which the model does not have; its outputs are 0, 1"),
         (PLAIN, "y", "output is 'y', which the model does not have; its outputs are 0"),
@@ -157,6 +157,8 @@ def test_an_unknown_label_is_refused_with_the_known_ones(model, label, message):
 def test_the_other_choices_are_told_too():
     with raises("'virginica'; or \"predicted\", or None for all"):
         resolve(SPECIES, "rose")
+    with raises("(1, 9); or None for all"):  # "predicted" is for one target
+        resolve(forest(4, classes=(("a", "b"), (8, 9))), "rose")
 
 
 def test_many_classes_are_not_all_told():
