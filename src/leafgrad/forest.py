@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from leafgrad import _core
+from leafgrad import _core, forest_arguments
 from leafgrad.errors import InputError, ModelFormatError
+from leafgrad.forest_arguments import vector as _vector
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -406,11 +407,7 @@ class Forest:
         split = lefts >= 0
         if len(features) == n:
             features = np.where(split, features, -1).astype(np.int32)
-        values = np.array(value, dtype=np.float64, ndmin=1)
-        if values.ndim == 1:
-            values = values[:, None]
-        if values.ndim != 2:
-            raise ModelFormatError(f"value has {values.ndim} dimensions; wanted (nodes,) or (nodes, outputs)")
+        values = forest_arguments.values(value)
         if len(values) == n:
             values[split] = 0.0
         if tree_output is None:
@@ -421,10 +418,7 @@ class Forest:
         else:
             outputs = _vector(tree_output, np.int32, "tree_output")
             n_outputs = int(outputs.max(initial=0)) + 1 if n_outputs is None else n_outputs
-        constants = np.broadcast_to(np.asarray(constant, dtype=np.float64), (n_outputs,)).copy()
-        constants.flags.writeable = False
-        if not np.isfinite(constants).all():
-            raise ModelFormatError(f"constant is {constant!r}; wanted finite numbers")
+        constants = forest_arguments.constants(constant, n_outputs)
 
         width = np.dtype(dtype)
         if width not in (np.float32, np.float64):
@@ -438,14 +432,15 @@ class Forest:
             (ZERO_MISSING, "zero_missing", zero_missing),
         ):
             if given is not None:
-                flags |= np.where(_vector(given, np.bool_, name), flag, 0).astype(np.uint8)
-        sets, set_start, set_words = _category_sets(categories_left or {}, n)
+                flags |= np.where(forest_arguments.flags(given, n, name), flag, 0).astype(np.uint8)
+        sets, set_start, set_words = _category_sets(forest_arguments.category_sets(categories_left, split), n)
         flags[sets >= 0] |= CATEGORICAL
         if n_features is None:
             names = len(feature_names) if feature_names is not None else 0
             n_features = max(int(features.max(initial=-1)) + 1, names)
         if feature_names is not None and len(feature_names) != n_features:
             raise ModelFormatError(f"there are {len(feature_names)} feature_names for {n_features} features")
+        forest_arguments.check_labels(classes, output_names, categories, n_outputs, n_features)
         core = _core.Forest(
             tree_start=starts,
             left=lefts,
@@ -486,16 +481,6 @@ class Forest:
         )
         forest.game()  # refuses, now rather than later, shares that float64 cannot carry
         return forest
-
-
-def _vector(given: ArrayLike, dtype: Any, name: str) -> NDArray[Any]:
-    try:
-        out = np.ascontiguousarray(given, dtype=dtype)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ModelFormatError(f"{name} does not convert to {np.dtype(dtype)}: {error}") from error
-    if out.ndim != 1:
-        raise ModelFormatError(f"{name} has {out.ndim} dimensions; wanted one entry a node (or tree)")
-    return out
 
 
 def _thresholds(

@@ -18,7 +18,7 @@ LIMIT = 64  # MB
 PROGRAM = """
 import json, re, sys
 from pathlib import Path
-import numpy as np, pandas as pd, scipy.sparse as sp
+import numpy as np, pandas as pd, scipy.sparse
 import leafgrad as lg
 
 DEPTH, OUTPUTS, FEATURES, TREES = 1_000, 10, 10_000, 10
@@ -45,7 +45,7 @@ one = chains(players[:1], OUTPUTS)
 wide = chains(players, 1)  # every feature is split on
 
 X = rng.normal(size=(600, FEATURES))
-frame, cells = pd.DataFrame(X), sp.random_array(X.shape, density=0.01, format="csr", rng=0)
+frame, cells = pd.DataFrame(X), scipy.sparse.csr_array(np.where(rng.random(X.shape) < 0.01, X, 0.0))
 z, known = rng.random(X.shape), rng.random(X.shape) < 0.5
 labels, order = (np.arange(len(X)) % OUTPUTS), np.arange(FEATURES)
 few = lg.Adam(steps=2)

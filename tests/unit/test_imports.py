@@ -71,6 +71,7 @@ def test_nobody_imports_the_reference(module):
         ),
         ("leafgrad.outputs", {"leafgrad.errors", "leafgrad.forest"}),
         ("leafgrad.groups", {"leafgrad.errors", "leafgrad.forest"}),
+        ("leafgrad.forest_arguments", {"leafgrad.errors"}),
     ],
 )
 def test_the_lower_modules_stay_low(module, allowed):
