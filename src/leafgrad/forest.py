@@ -516,12 +516,10 @@ def _category_sets(
     # Nodes may share one array of codes, and then share its set; held here, its id stays its own.
     known: dict[int, tuple[Iterable[int], int]] = {}
     for node, codes in given.items():
-        if 0 <= node < n and id(codes) in known:
+        if id(codes) in known:
             sets[node] = known[id(codes)][1]
             continue
         listed = np.fromiter(codes, dtype=np.int64)
-        if not 0 <= node < n or (listed < 0).any():
-            raise ModelFormatError(f"categories_left: node {node} or one of its codes is out of range")
         bits = np.zeros((int(listed.max(initial=-1)) // 32 + 1) * 32, np.uint8)
         bits[listed] = 1
         words.append(np.packbits(bits, bitorder="little").view("<u4").astype(np.uint32))

@@ -68,11 +68,18 @@ def constants(given: npt.ArrayLike, n_outputs: int) -> npt.NDArray[np.float64]:
 def category_sets(
     given: Mapping[Any, Iterable[int]] | None, split: npt.NDArray[np.bool_]
 ) -> dict[int, npt.NDArray[Any]]:
-    """Codes of each categorical node, which is a split, as whole numbers that a bit can stand for."""
-    out = {}
+    """Codes of each categorical node, which is a split, as whole numbers that a bit can stand for.
+
+    Nodes that share one object of codes share one array.
+    """
+    out: dict[int, npt.NDArray[Any]] = {}
+    known: dict[int, tuple[Iterable[int], npt.NDArray[Any]]] = {}  # the object too: its id stays its own
     for node, codes in (given or {}).items():
         if not isinstance(node, int | np.integer) or not 0 <= node < len(split) or not split[node]:
             raise ModelFormatError(f"categories_left: node {node!r} is no split of the {len(split)} nodes")
+        if id(codes) in known:
+            out[int(node)] = known[id(codes)][1]
+            continue
         listed = codes if isinstance(codes, np.ndarray) else np.array(list(codes))
         if listed.size and (
             listed.dtype.kind not in "iu"
@@ -84,6 +91,7 @@ def category_sets(
                 f"categories_left: node {node} has a code that is out of range; wanted whole numbers from 0 "
                 f"to {MOST_CODES - 1}"
             )
+        known[id(codes)] = codes, listed
         out[int(node)] = listed
     return out
 

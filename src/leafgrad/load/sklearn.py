@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from leafgrad.errors import InputError, UnsupportedModelError
@@ -95,7 +96,7 @@ def read(model: Any, cover: str | None) -> Source:
         if known in READERS:
             _require_fitted(model)
             _require_version()
-            return READERS[known](model, cover)
+            return replace(READERS[known](model, cover), negative_weights=True)
     raise UnsupportedModelError(
         f"{name} is no sum of trees. The scikit-learn models that are: {', '.join(READERS)}."
     )

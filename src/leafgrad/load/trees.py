@@ -291,6 +291,7 @@ class Source:
     infinite: bool = True
     frame_categories: tuple[tuple[Any, ...], ...] | None = None  # see Forest
     rounds_integers: bool = False
+    negative_weights: bool = False  # its library takes them in training
     library: str = ""
     model_name: str = ""
 
@@ -302,7 +303,8 @@ class Source:
         """Build the forest of these trees."""
         trees = self.trees
         _refuse_two_readings(trees, self.model_name)
-        _refuse_negative_covers(trees, self.model_name)
+        if self.negative_weights:
+            _refuse_negative_covers(trees, self.model_name)
         return Forest.from_arrays(
             tree_start=trees.start,
             left=trees.left,
