@@ -11,6 +11,8 @@ std::size_t at(I i) {
     return static_cast<std::size_t>(i);
 }
 
+constexpr std::size_t most_words = std::size_t{1} << 20;  // 8 MB of who is known
+
 }  // namespace
 
 // Rows are lanes, and points are the number of players known: each is a word of rows per player. Players without a
@@ -31,38 +33,45 @@ void curves(const Game& game, const Rows& rows, const std::int32_t* order, doubl
             stage.clear_results(room.results);
             const auto lanes = at(walk.lanes);
 
-            // known[2 c] and known[2 c + 1]: who is known in insertion and in deletion with c used players at the top.
-            std::vector<std::uint64_t> known(2 * at(n_tops) * used * mask_words, 0);
             std::vector<std::int32_t> tops(at(count) * (n_players + 1), 0);  // used players among the first j
+            std::vector<std::int32_t> next(used * at(count));                // the used player that comes c-th
             for (std::size_t i = 0; i < at(count); ++i) {
                 const std::int32_t* ranking = order + (at(begin) + i) * n_players;
                 std::int32_t* top = tops.data() + i * (n_players + 1);
                 for (std::size_t j = 0; j < n_players; ++j) {
                     const std::int32_t slot = game.player_slot[at(ranking[j])];
                     top[j + 1] = top[j] + (slot >= 0);
-                    if (slot >= 0)
-                        known[(2 * at(top[j + 1]) * used + at(slot)) * mask_words + i / 64] |= std::uint64_t{1}
-                                                                                               << (i % 64);
+                    if (slot >= 0) next[at(top[j]) * at(count) + i] = slot;
                 }
             }
-            const std::size_t words = used * mask_words;
-            for (std::size_t c = 0; c < at(n_tops); ++c)
-                for (std::size_t i = 0; i < words; ++i) {
-                    std::uint64_t* word = known.data() + 2 * c * words + i;
-                    if (c > 0) word[0] |= word[-2 * static_cast<std::ptrdiff_t>(words)];
-                    word[words] = ~word[0];
-                }
 
+            // known[2 c] and known[2 c + 1], from `first`: who is known in insertion and in deletion with c used
+            // players at the top. A stretch at a time: all of ten thousand players would take gigabytes.
+            const std::size_t words = used * mask_words;
+            const auto stretch = static_cast<std::int64_t>(std::max<std::size_t>(most_words / (words + 1) / 4 * 2, 2));
+            std::vector<std::uint64_t> top(words, 0), known(2 * at(std::min(stretch, n_tops)) * words);
             walk.known_stride = static_cast<std::int64_t>(used);
-            stage.each_tree(pulse, [&](const Tree&) {
-                for (std::int64_t q = 0; q < 2 * n_tops; q += walk.n_points) {
-                    walk.n_points = 2 * n_tops - q >= 4 ? 4 : 2;
-                    walk.known = known.data() + at(q) * words;
-                    walk.extension = stage.results.data() + at(q) * K * lanes;
-                    kernels().corners[walk.n_points == 4](walk);
-                    pulse();
+            for (std::int64_t first = 0; first < n_tops; first += stretch) {
+                const std::int64_t end = std::min(first + stretch, n_tops);
+                for (std::int64_t c = first; c < end; ++c) {
+                    for (std::size_t i = 0; c > 0 && i < at(count); ++i)
+                        top[at(next[at(c - 1) * at(count) + i]) * mask_words + i / 64] |= std::uint64_t{1} << (i % 64);
+                    std::uint64_t* pair = known.data() + 2 * at(c - first) * words;
+                    for (std::size_t i = 0; i < words; ++i) {
+                        pair[i] = top[i];
+                        pair[words + i] = ~top[i];
+                    }
                 }
-            });
+                stage.each_tree(pulse, [&](const Tree&) {
+                    for (std::int64_t q = 2 * first; q < 2 * end; q += walk.n_points) {
+                        walk.n_points = 2 * end - q >= 4 ? 4 : 2;
+                        walk.known = known.data() + at(q - 2 * first) * words;
+                        walk.extension = stage.results.data() + at(q) * K * lanes;
+                        kernels().corners[walk.n_points == 4](walk);
+                        pulse();
+                    }
+                });
+            }
 
             for (std::size_t i = 0; i < at(count); ++i)
                 for (std::size_t j = 0; j <= n_players; ++j) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace leafgrad {
 namespace {
@@ -194,7 +195,7 @@ void Forest::centre(std::int64_t tree, const std::vector<std::int64_t>& order) {
         for (const std::int64_t node : order) {
             double& v = value[at(node * width + k)];
             v = is_leaf(node) ? v - mean[0] : 0.0;
-            if (!std::isfinite(v))
+            if (!(std::abs(v) < std::numeric_limits<double>::max() / 4))  // differences of leaves must be finite
                 damaged("tree " + std::to_string(tree) + ": the range of its leaves overflows float64");
         }
     }

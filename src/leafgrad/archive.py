@@ -6,9 +6,9 @@ there, so that a crash leaves the old file or none; zip's checksums tell a damag
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ def write(
     described = {"format": f"leafgrad.{kind}", "version": version, **meta}
     stored = {**arrays, "meta": np.frombuffer(json.dumps(described).encode(), dtype=np.uint8)}
     target = Path(path)
-    part = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    part = target.with_name(f".{target.name}.{os.urandom(8).hex()}.part")
     try:
         with part.open("xb") as file:
             np.savez(file, **stored)  # type: ignore[arg-type]  # the stub's own keyword
@@ -39,9 +39,10 @@ def write(
         raise
 
 
-def read(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, Any], Arrays]:
-    """Read what `write` wrote: the description and the arrays."""
-    with Path(path).open("rb") as file:  # no file, or none that may be read: the system says so
+def read(given: str | os.PathLike[str] | bytes, kind: str, version: int) -> tuple[dict[str, Any], Arrays]:
+    """Read what `write` wrote, a file or its content: the description and the arrays."""
+    # No file, or none that may be read: the system says so.
+    with io.BytesIO(given) if isinstance(given, bytes) else Path(given).open("rb") as file:
         try:
             with np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
@@ -52,14 +53,19 @@ def read(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[st
             Exception
         ) as error:  # numpy, zipfile and json raise a dozen kinds for what is no file of theirs
             raise ModelFormatError(
-                f"{os.fspath(path)} is damaged, or is no {kind} saved by leafgrad"
+                f"{called(given)} is damaged, or is no {kind} saved by leafgrad"
             ) from error
     if meta.get("version") != version:
         raise ModelFormatError(
-            f"{os.fspath(path)} is of version {meta.get('version')}, this leafgrad reads {version}; "
+            f"{called(given)} is of version {meta.get('version')}, this leafgrad reads {version}; "
             "update leafgrad"
         )
     return meta, arrays
+
+
+def called(given: str | os.PathLike[str] | bytes) -> str:
+    """What messages call a file, or its content."""
+    return "the content" if isinstance(given, bytes) else os.fspath(given)
 
 
 def packed(label: Any) -> Any:

@@ -284,22 +284,26 @@ def curves(
 
 def _of_one_ranking(prepared: Plan, ranking: Array, link: str | None, bar: Bar | None) -> tuple[Floats, ...]:
     """Insertion, deletion and joint, `(n, N+1)` or `(n, N+1, K)`, where a row has one ranking."""
-    wanted, order = prepared.selection, np.ascontiguousarray(ranking, dtype=np.int32)
+    wanted = prepared.selection
     if links.joins(link):
         prepared = replace(prepared, selection=prepared.kept.everything)
 
     def step(played: plan.Played, block: Array, at: plan.At) -> Floats:
-        both = played.game.curves(block, order[at], threads=prepared.threads, progress=bar)
+        order = np.ascontiguousarray(ranking[at], dtype=np.int32)
+        both = played.game.curves(block, order, threads=prepared.threads, progress=bar)
         return np.stack(both, axis=1)
 
     n, points = prepared.rows.n, ranking.shape[1] + 1
-    walked = prepared.run(step, (2, points), n, bar)
-    base = prepared.base(n)[:, None]
-    found: list[Floats] = [base + walked[:, 0], base + walked[:, 1]]
+    walked = prepared.run(step, (2, points), n, bar, copies=True)
+    insertion, deletion, base = walked[:, 0], walked[:, 1], prepared.base(n)[:, None, None]
     if link is None or link == "identity":
-        # The base is left out, so a large one costs no digits.
-        return *found, 0.5 * (walked[:, 0] - walked[:, 1])
-    found = [links.apply(link, curve) for curve in found]
+        # Before the base is added, so a large one costs no digits.
+        joint = insertion - deletion
+        joint *= 0.5
+        walked += base
+        return insertion, deletion, joint
+    walked += base
+    found = [links.apply(link, curve) for curve in (insertion, deletion)]
     if prepared.selection is not wanted:
         found = [_wanted(wanted, curve) for curve in found]
     return *found, 0.5 * (found[0] - found[1])

@@ -52,6 +52,11 @@ class Rows:
             for start, block in self.blocks():
                 _check(forest, self, block, start)
 
+    @property
+    def whole(self) -> bool:
+        """Whether all rows may be had as one block at no cost."""
+        return self._whole is not None
+
     def blocks(self, size: int | None = None) -> Iterator[tuple[int, Array]]:
         """Yield (first row, C-contiguous (m, N) float32 or float64 array); nothing where X has no rows.
 
@@ -60,14 +65,11 @@ class Rows:
         size : int or None
             At most so many rows a block; None for as many as memory allows.
         """
-        if self._whole is not None:
-            step = size or self.n
-            for start in range(0, self.n, step or 1):
-                yield start, self._whole[start : start + step]
-        else:
-            step = min(size or self._step, self._step)
-            for start in range(0, self.n, step):
-                yield start, self._encode(start, min(start + step, self.n))
+        step = size or self.n
+        if self._whole is None:
+            step = min(step, self._step)
+        for start, stop in stretches(self.n, step):
+            yield start, self._encode(start, stop) if self._whole is None else self._whole[start:stop]
 
     def _encode(self, start: int, stop: int) -> Array:
         if self.coders:
@@ -79,6 +81,21 @@ class Rows:
             if means_missing.any():
                 block = np.where(means_missing, block.dtype.type(np.nan), block)
         return block
+
+
+def stretches(n: int, most: int) -> Iterator[tuple[int, int]]:
+    """Cut n rows into stretches of at most `most`, all as long as they can be.
+
+    None of them is a few rows left over, which would make a row's way in the core hang on its place.
+
+    Parameters
+    ----------
+    n, most : int
+        Numbers of rows.
+    """
+    count = -(-n // max(most, 1))
+    for i in range(count):
+        yield i * n // count, (i + 1) * n // count
 
 
 def rows(forest: Forest, X: Any) -> Rows:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from leafgrad import _core
+from leafgrad import _core, forest_arguments
 from leafgrad.errors import InputError, ModelFormatError
+from leafgrad.forest_arguments import vector as _vector
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -266,13 +267,13 @@ class Forest:
         forest_file.save(self, path)
 
     @staticmethod
-    def load(path: str | PathLike[str]) -> Forest:
+    def load(path: str | PathLike[str] | bytes) -> Forest:
         """Read a forest that `save` wrote.
 
         Parameters
         ----------
         path
-            The file.
+            The file, or its content as bytes.
 
         Returns
         -------
@@ -355,9 +356,11 @@ class Forest:
         categories_left
             Categorical nodes: node -> the codes that go left. A code is `int(x)`.
         other_left
-            Per node, whether codes outside the listed range, negative ones too, go left.
+            Per node, whether codes beyond its set go left: negative ones, and those from the next multiple
+            of 32 above the largest listed code. Those between go right, like all that are not listed.
         zero_missing
-            Per node, whether numbers from -1e-35 to 1e-35 go where NaN goes (LightGBM's zero_as_missing).
+            Per node, whether numbers from -1e-35 to 1e-35 (as float32 has it) go where NaN goes: LightGBM's
+            zero_as_missing.
         compare
             "<=" or "<".
         dtype
@@ -408,11 +411,7 @@ class Forest:
         split = lefts >= 0
         if len(features) == n:
             features = np.where(split, features, -1).astype(np.int32)
-        values = np.array(value, dtype=np.float64, ndmin=1)
-        if values.ndim == 1:
-            values = values[:, None]
-        if values.ndim != 2:
-            raise ModelFormatError(f"value has {values.ndim} dimensions; wanted (nodes,) or (nodes, outputs)")
+        values = forest_arguments.values(value)
         if len(values) == n:
             values[split] = 0.0
         if tree_output is None:
@@ -423,10 +422,7 @@ class Forest:
         else:
             outputs = _vector(tree_output, np.int32, "tree_output")
             n_outputs = int(outputs.max(initial=0)) + 1 if n_outputs is None else n_outputs
-        constants = np.broadcast_to(np.asarray(constant, dtype=np.float64), (n_outputs,)).copy()
-        constants.flags.writeable = False
-        if not np.isfinite(constants).all():
-            raise ModelFormatError(f"constant is {constant!r}; wanted finite numbers")
+        constants = forest_arguments.constants(constant, n_outputs)
 
         width = np.dtype(dtype)
         if width not in (np.float32, np.float64):
@@ -440,14 +436,15 @@ class Forest:
             (ZERO_MISSING, "zero_missing", zero_missing),
         ):
             if given is not None:
-                flags |= np.where(_vector(given, np.bool_, name), flag, 0).astype(np.uint8)
-        sets, set_start, set_words = _category_sets(categories_left or {}, n)
+                flags |= np.where(forest_arguments.flags(given, n, name), flag, 0).astype(np.uint8)
+        sets, set_start, set_words = _category_sets(forest_arguments.category_sets(categories_left, split), n)
         flags[sets >= 0] |= CATEGORICAL
         if n_features is None:
             names = len(feature_names) if feature_names is not None else 0
             n_features = max(int(features.max(initial=-1)) + 1, names)
         if feature_names is not None and len(feature_names) != n_features:
             raise ModelFormatError(f"there are {len(feature_names)} feature_names for {n_features} features")
+        forest_arguments.check_labels(classes, output_names, categories, n_outputs, n_features)
         core = _core.Forest(
             tree_start=starts,
             left=lefts,
@@ -490,16 +487,6 @@ class Forest:
         return forest
 
 
-def _vector(given: ArrayLike, dtype: Any, name: str) -> NDArray[Any]:
-    try:
-        out = np.ascontiguousarray(given, dtype=dtype)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ModelFormatError(f"{name} does not convert to {np.dtype(dtype)}: {error}") from error
-    if out.ndim != 1:
-        raise ModelFormatError(f"{name} has {out.ndim} dimensions; wanted one entry a node (or tree)")
-    return out
-
-
 def _thresholds(
     given: NDArray[np.float64], numeric: NDArray[np.bool_], compare: str, width: np.dtype[Any], infinite: bool
 ) -> NDArray[np.float64]:
@@ -533,12 +520,10 @@ def _category_sets(
     # Nodes may share one array of codes, and then share its set; held here, its id stays its own.
     known: dict[int, tuple[Iterable[int], int]] = {}
     for node, codes in given.items():
-        if 0 <= node < n and id(codes) in known:
+        if id(codes) in known:
             sets[node] = known[id(codes)][1]
             continue
         listed = np.fromiter(codes, dtype=np.int64)
-        if not 0 <= node < n or (listed < 0).any():
-            raise ModelFormatError(f"categories_left: node {node} or one of its codes is out of range")
         bits = np.zeros((int(listed.max(initial=-1)) // 32 + 1) * 32, np.uint8)
         bits[listed] = 1
         words.append(np.packbits(bits, bitorder="little").view("<u4").astype(np.uint32))

@@ -64,12 +64,12 @@ def save(forest: Forest, path: str | os.PathLike[str]) -> None:
     archive.write(path, "Forest", VERSION, meta, arrays)
 
 
-def load(path: str | os.PathLike[str]) -> Forest:
-    """Read what `save` wrote."""
-    meta, arrays = archive.read(path, "Forest", VERSION)
+def load(given: str | os.PathLike[str] | bytes) -> Forest:
+    """Read what `save` wrote, a file or its content."""
+    meta, arrays = archive.read(given, "Forest", VERSION)
     try:
         return unpack(meta, arrays)
     except ModelFormatError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise ModelFormatError(f"{os.fspath(path)} is damaged: {error}") from error
+        raise ModelFormatError(f"{archive.called(given)} is damaged: {error}") from error

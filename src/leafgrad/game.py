@@ -65,7 +65,7 @@ def gradient(
 
     lines = _lines(prepared, points)
     with _progress.track(progress, lines) as bar:
-        return prepared.run(step, (points.shape[1],), lines, bar)
+        return prepared.run(step, (points.shape[1],), lines, bar, copies=not _ready(points))
 
 
 def extension(
@@ -178,21 +178,21 @@ def objective(
     """
     prepared = plan.prepare(model, X, output=output, groups=groups, threads=threads)
     points = _known(prepared, known)
-    # The base is left out of both, so a large one costs no digits.
-    rest = 1.0 - points
 
+    # The base is left out of both, so a large one costs no digits.
     def step(played: plan.Played, block: Array, at: plan.At) -> Floats:
-        own = played.game.extension(block, _at(prepared, points, at), prepared.threads, bar)
+        own = _at(prepared, points, at)
+        known_only = played.game.extension(block, own, prepared.threads, bar)
         if bar is not None:
             bar.advance(len(block))
-        return 0.5 * (own - played.game.extension(block, _at(prepared, rest, at), prepared.threads, bar))
+        return 0.5 * (known_only - played.game.extension(block, 1.0 - own, prepared.threads, bar))
 
     lines = _lines(prepared, points)
     with _progress.track(progress, 2 * lines) as bar:
-        return prepared.run(step, (), lines, bar)
+        return prepared.run(step, (), lines, bar, copies=True)
 
 
-def _walk(prepared: Plan, points: Floats, progress: Mode) -> Floats:
+def _walk(prepared: Plan, points: Array, progress: Mode) -> Floats:
     """F_x at the points."""
 
     def step(played: plan.Played, block: Array, at: plan.At) -> Floats:
@@ -200,21 +200,27 @@ def _walk(prepared: Plan, points: Floats, progress: Mode) -> Floats:
 
     lines = _lines(prepared, points)
     with _progress.track(progress, lines) as bar:
-        return prepared.base(lines) + prepared.run(step, (), lines, bar)
+        return prepared.base(lines) + prepared.run(step, (), lines, bar, copies=not _ready(points))
 
 
-def _lines(prepared: Plan, points: Floats) -> int:
+def _lines(prepared: Plan, points: Array) -> int:
     """Rows of the result: those of X, or the points of one row."""
     return len(points) if prepared.rows.n == 1 else prepared.rows.n
 
 
-def _at(prepared: Plan, points: Floats, at: plan.At) -> Floats:
+def _at(prepared: Plan, points: Array, at: plan.At) -> Floats:
     """The points of these rows; the core shares one point among rows, and one row among points."""
-    return points if len(points) == 1 or prepared.rows.n == 1 else points[at]
+    own = points if len(points) == 1 or prepared.rows.n == 1 else points[at]
+    return np.ascontiguousarray(own, dtype=np.float64)
 
 
-def _points(prepared: Plan, z: npt.ArrayLike) -> Floats:
-    """`z` as C-contiguous `(1, N)`, `(n, N)`, or `(m, N)` for one row, each entry in [0, 1]."""
+def _ready(points: Array) -> bool:
+    """Whether the core can read the points as they are; else they are turned a block at a time."""
+    return points.dtype == np.float64 and points.flags.c_contiguous
+
+
+def _points(prepared: Plan, z: npt.ArrayLike) -> Array:
+    """`z` as `(1, N)`, `(n, N)`, or `(m, N)` for one row, each entry in [0, 1]."""
     points = _shaped(prepared, z, "z")
     if points.size and not (points.min() >= 0.0 and points.max() <= 1.0):
         i, j = map(int, np.argwhere(~((points >= 0.0) & (points <= 1.0)))[0])
@@ -224,9 +230,11 @@ def _points(prepared: Plan, z: npt.ArrayLike) -> Floats:
     return points
 
 
-def _known(prepared: Plan, known: npt.ArrayLike) -> Floats:
+def _known(prepared: Plan, known: npt.ArrayLike) -> Array:
     """`known` as a point at a corner of the cube."""
     points = _shaped(prepared, known, "known")
+    if points.dtype == np.bool_:
+        return points
     wrong = (points != 0.0) & (points != 1.0)
     if wrong.any():
         i, j = map(int, np.argwhere(wrong)[0])
@@ -237,8 +245,9 @@ def _known(prepared: Plan, known: npt.ArrayLike) -> Floats:
     return points
 
 
-def _shaped(prepared: Plan, given: npt.ArrayLike, name: str) -> Floats:
+def _shaped(prepared: Plan, given: npt.ArrayLike, name: str) -> Array:
     players, n = prepared.players.names, prepared.rows.n
+    wanted_of = "a probability" if name == "z" else "True or False"
     columns = getattr(given, "columns", None)
     if columns is not None and list(columns) not in (list(players), list(range(len(players)))):
         raise InputError(
@@ -249,9 +258,10 @@ def _shaped(prepared: Plan, given: npt.ArrayLike, name: str) -> Floats:
         array = np.asarray(given)
         if array.dtype.kind not in tables.NUMBERS + "O":
             raise InputError(
-                f"{name} holds no numbers (dtype {array.dtype}); pass probabilities or True and False"
+                f"{name} holds no numbers (dtype {array.dtype}); pass {wanted_of} for each player"
             )
-        array = np.ascontiguousarray(array, dtype=np.float64)
+        if array.dtype.kind == "O":
+            array = array.astype(np.float64)
     except InputError:
         raise
     except (TypeError, ValueError) as error:

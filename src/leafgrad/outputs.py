@@ -116,7 +116,7 @@ def _labels(forest: Forest) -> dict[Any, tuple[int, bool]]:
         return {pair: (k, False) for k, pair in enumerate(pairs)}
     classes = [_plain(label) for label in forest.classes]
     if _margin(forest):
-        return {classes[1]: (0, False), classes[0]: (0, True)}
+        return {classes[0]: (0, True), classes[1]: (0, False)}
     return {label: (k, False) for k, label in enumerate(classes)}
 
 
@@ -137,7 +137,9 @@ def _look_up(forest: Forest, table: dict[Any, tuple[int, bool]], label: Any, whe
     kind = "classes" if forest.classes is not None else "outputs"
     if _several_targets(forest):
         kind = "(target, class) pairs"
-    also = '; or "predicted", or None for all' if where == "output" and forest.classes is not None else ""
+    also = ""
+    if where == "output" and forest.classes is not None:
+        also = "; or None for all" if _several_targets(forest) else '; or "predicted", or None for all'
     raise InputError(
         f"{where} is {label!r}, which the model does not have; its {kind} are {_some(table)}{also}"
     )

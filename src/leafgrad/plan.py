@@ -7,6 +7,7 @@ with the forest, so that explaining one row at a time costs little beside the wa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from leafgrad import _core, encode, forest_file, outputs
+from leafgrad import _core, encode, outputs
 from leafgrad import groups as grouping
 from leafgrad import threads as threading
 from leafgrad.forest import Forest
@@ -37,6 +38,9 @@ Step: TypeAlias = Callable[["Played", npt.NDArray[Any], At], Floats]
 GAMES = 16  # kept per forest beside the default one: a game is as large as the forest,
 KEPT_NODES = 2**19  # so of large forests fewer, some 64 MB in all
 RULES = 16  # kept per game, and as many distributions over sizes
+PART = 2**19  # numbers in the results of a block that are copied, per thread: 4 MB, but no less than
+ROWS = 16  # rows: fewer would not fill the core's lanes
+ALONE = 2  # rows that the core works on one by one, with other roundings: for calls of no more rows only
 
 
 class Played:
@@ -125,6 +129,8 @@ class Kept:
 
 def _negative(forest: Forest) -> Forest:
     """The forest with every leaf's sign changed, which rounds nothing; without labels."""
+    from leafgrad import forest_file
+
     meta, arrays = forest_file.pack(
         forest.replace(feature_names=None, output_names=None, classes=None, categories=None)
     )
@@ -151,12 +157,20 @@ class Plan:
     kept: Kept
 
     def run(
-        self, step: Step, tail: tuple[int, ...], lines: int, bar: Bar | None, *, alone: bool = False
+        self,
+        step: Step,
+        tail: tuple[int, ...],
+        lines: int,
+        bar: Bar | None,
+        *,
+        alone: bool = False,
+        copies: bool = False,
     ) -> Floats:
         """Call `step(played, block, at)` for each block and output; their results, `(lines, *tail[, K])`.
 
         `at` is where the block's rows stand in X, and where its results go. For one row (only) a step may
-        give any number of lines. A step gives `(m, *tail, k)` for the k outputs of its game.
+        give any number of lines. A step gives `(m, *tail, k)` for the k outputs of its game. One that
+        `copies` arrays as long as the block is given blocks that keep them small beside the output.
 
         Where the negated margin is meant, results are negated: they are linear in the game. For what is not,
         `alone` gives each step a game of one output, and the game itself is the negated one.
@@ -166,7 +180,8 @@ class Plan:
         columns = self.selection.columns
         played = self.kept.played(self.forest, self.players, columns)
         out = None
-        for start, block in self.rows.blocks():
+        size = None if self.rows.whole and not copies else self._rows_at_once(tail, len(columns))
+        for start, block in self.rows.blocks(size):
             part = step(played, block, slice(start, start + len(block)))
             if bar is not None:
                 bar.advance(len(block))
@@ -176,6 +191,7 @@ class Plan:
             if out is None:
                 out = np.empty((lines, *tail, len(columns)))
             out[start : start + len(block)] = part
+            del part  # or it would wait beside the next one
         if out is None:
             out = np.empty((lines, *tail, len(columns)))
         if self.selection.flat:
@@ -189,19 +205,34 @@ class Plan:
         """A game for each output; `signed`: and for each sign."""
         rowwise, one = self.selection.rows, self.rows.n == 1
         out = np.empty((lines, *tail) if self.selection.flat else (lines, *tail, len(self.selection.columns)))
-        for start, block in self.rows.blocks():
+        size = self._rows_at_once(tail, 1)
+        for start, block in self.rows.blocks(None if self.rows.whole else size):
             for k, negated, own, column in self._wanted(start, len(block), signed=signed):
                 played = self.kept.played(
                     self.forest, self.players, np.array([k], dtype=np.int32), negated=negated
                 )
-                part = step(played, block if len(own) == len(block) else block[own], start + own)
-                out[(slice(None) if one else start + own, ..., *column)] = part[..., 0]
-                if bar is not None:
-                    bar.advance(len(own))
-        if rowwise is not None and not signed:
-            away = np.repeat(rowwise.negated, lines) if one else rowwise.negated
-            out[away] = 0.0 - out[away]
+                for first, end in encode.stretches(len(own), size):
+                    some = own[first:end]
+                    if len(own) == len(block):
+                        part = step(played, block[first:end], start + some)[..., 0]
+                    else:
+                        # Its few rows may be many in another order of X: their bits must not tell.
+                        asked = np.resize(some, max(len(some), ALONE + 1))
+                        part = step(played, block[asked], start + asked)[: len(some), ..., 0]
+                    if rowwise is not None and not signed:
+                        away = slice(None) if one else rowwise.negated[start + some]
+                        if rowwise.negated[start + some].any():
+                            part[away] = 0.0 - part[away]
+                    out[(slice(None) if one else start + some, ..., *column)] = part
+                    del part
+                    if bar is not None:
+                        bar.advance(len(some))
         return out
+
+    def _rows_at_once(self, tail: tuple[int, ...], n_outputs: int) -> int:
+        """Rows of a block whose results, and themselves, are small beside all."""
+        widest = max(1, math.prod(tail) * n_outputs, self.forest.n_features)
+        return max(ROWS, PART * self.threads // widest)
 
     def _wanted(
         self, start: int, n: int, *, signed: bool

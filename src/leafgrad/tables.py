@@ -300,6 +300,8 @@ def _to_array(X: Any) -> Array:
     if isinstance(X, np.ma.MaskedArray):
         return np.ma.filled(X.astype(np.float64), np.nan)
     array = None
+    if isinstance(X, list | tuple) and any(isinstance(row, dict) for row in X[:1]):
+        raise InputError("X is a list of dicts; pass a data frame, such as pandas.DataFrame(X)")
     if not isinstance(X, dict | str | bytes) and X is not None:
         try:
             array = np.asarray(X)

@@ -81,6 +81,20 @@ def test_few_rows_and_one_alone(call: str, name: str) -> None:
         assert (abs(CALLS[call](forest, X[i], z[i])[0] - whole[i]) <= 1e-14 * unit).all(), i
 
 
+@pytest.mark.parametrize("few", [1, 2, 3])
+def test_few_rows_of_an_output_of_their_own(few: int) -> None:
+    """Rows that alone want an output are not alone: a row's bits hang on nothing but the row."""
+    rng = np.random.default_rng(6)
+    forest = forests.forest(rng, SHAPE.but(n_outputs=3, vector=True)).replace(classes=("a", "b", "c"))
+    X = forests.rows(rng, forest, 200)
+    labels = np.array(["a"] * (200 - few) + ["b"] * few)
+    together = lg.explain(forest, X, output="b").values
+    for order in (np.arange(200), rng.permutation(200)):
+        values = lg.explain(forest, X[order], output=labels[order]).values
+        own = labels[order] == "b"
+        np.testing.assert_array_equal(values[own], together[order][own])
+
+
 def test_every_instruction_set_agrees(case: tuple[lg.Forest, np.ndarray, np.ndarray]) -> None:
     """Fused multiply-add rounds once where others round twice: within 1e-13 of the unit."""
     forest, X, z = case

@@ -84,6 +84,23 @@ def test_curves_are_predict_known_on_each_prefix(name: str) -> None:
         np.testing.assert_allclose(all_, forest.predict(X), rtol=0, atol=atol)
 
 
+def test_a_thousand_features() -> None:
+    """So many that who is known is laid out a stretch of prefixes at a time."""
+    rng = np.random.default_rng(9)
+    shape = forests.Shape(n_trees=60, depth=7, n_features=1100, n_outputs=2, stop=0.0, repeats=0.1)
+    forest = forests.forest(rng, shape)
+    X, order = forests.rows(rng, forest, 70), orders(rng, 70, forest.n_features)
+    found = lg.curves(forest, X, order)
+    atol = EXACT * forests.unit(forest).max() + 4 * np.finfo(float).eps * abs(forest.base).max()
+    for k in (0, 1, 2, 509, 510, 511, 512, 700, 1098, 1099, 1100):
+        known = np.zeros(order.shape, dtype=bool)
+        np.put_along_axis(known, order[:, :k], True, axis=1)
+        assert abs(found.insertion[:, k] - lg.predict_known(forest, X, known)).max() <= atol
+        assert abs(found.deletion[:, k] - lg.predict_known(forest, X, ~known)).max() <= atol
+    steps = abs(np.diff(found.insertion, axis=1)).max(axis=(0, 2))  # where a stretch ends too
+    assert np.count_nonzero(steps) > 900
+
+
 # The paper's scores and sets, written out from its Eq. (metrics) and the line after it
 
 

@@ -1,5 +1,9 @@
-"""The wheel as met by a user without a compiler: small, the package only, and it explains a model."""
+"""The wheels as met by users without a compiler: small, the package only, and they explain a model.
 
+One for each supported Python that is on this machine, by the one command that makes them all.
+"""
+
+import importlib.util
 import os
 import subprocess
 import sys
@@ -26,20 +30,42 @@ print(lg.__file__)
 """
 
 
+spec = importlib.util.spec_from_file_location("wheels", ROOT / "tools" / "wheels.py")
+assert spec is not None
+assert spec.loader is not None
+wheels = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(wheels)
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, Path]]:
+    """By version: the interpreter, and its wheel."""
     out = tmp_path_factory.mktemp("wheelhouse")
-    subprocess.run(
-        [sys.executable, ROOT / "tools" / "wheels.py", "--out", out],
-        env={**os.environ, "PYTHONS": sys.executable},
-        check=True,
-    )
-    (path,) = out.iterdir()
-    return path
+    pythons = wheels.interpreters()
+    subprocess.run([sys.executable, ROOT / "tools" / "wheels.py", "--out", out], check=True)
+    found = {tag: path for path in out.iterdir() for tag in [path.name.split("-")[2]]}
+    assert found.keys() == {"cp" + version.replace(".", "") for version in pythons}
+    return {v: (python, found["cp" + v.replace(".", "")]) for v, python in pythons.items()}
 
 
-def test_is_manylinux_and_small(wheel: Path) -> None:
-    tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+@pytest.fixture(scope="module", params=wheels.SUPPORTED)
+def version(request: pytest.FixtureRequest, made: dict[str, tuple[str, Path]]) -> str:
+    if request.param not in made:
+        pytest.skip(f"no Python {request.param} on this machine")
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def wheel(made: dict[str, tuple[str, Path]], version: str) -> Path:
+    return made[version][1]
+
+
+def test_this_python_is_supported_and_has_its_wheel(made: dict[str, tuple[str, Path]]) -> None:
+    assert "{}.{}".format(*sys.version_info) in made
+
+
+def test_is_manylinux_and_small(wheel: Path, version: str) -> None:
+    tag = "cp" + version.replace(".", "")
     assert wheel.name.startswith("leafgrad-")
     assert f"-{tag}-{tag}-manylinux" in wheel.name
     assert wheel.stat().st_size < 1_000_000
@@ -63,8 +89,11 @@ def test_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {"leafgrad/py.typed", "leafgrad/_core.pyi"} <= source
 
 
-def test_explains_a_model_where_there_is_no_compiler(wheel: Path, tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+def test_explains_a_model_where_there_is_no_compiler(
+    made: dict[str, tuple[str, Path]], version: str, tmp_path: Path
+) -> None:
+    python, wheel = made[version]
+    subprocess.run([python, "-m", "venv", tmp_path / "venv"], check=True)
     bare = tmp_path / "venv" / "bin"
     env = {name: value for name, value in os.environ.items() if name not in {"CC", "CXX", "PYTHONPATH"}}
     env["PATH"] = str(bare)

@@ -1,5 +1,6 @@
 """`leafgrad` as a user runs it: another process, no terminal, and the width of a plain one."""
 
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
         text=True,
         encoding="utf-8",
         check=False,
-        env={"PATH": "", "OMP_NUM_THREADS": "1", **environment},
+        env={"PATH": os.environ["PATH"], "OMP_NUM_THREADS": "1", **environment},  # an editable install builds
     )
 
 

@@ -80,9 +80,18 @@ def test_blocks_cover_all_rows_in_order(monkeypatch, of, size):
     np.testing.assert_array_equal(encode.matrix(strict(), of(X)), X)
 
 
+@pytest.mark.parametrize(("n", "most"), [(0, 5), (1, 5), (5, 5), (6, 5), (11, 5), (1_001, 1_000), (7, 1)])
+def test_stretches_are_as_long_as_one_another(n, most):
+    found = list(encode.stretches(n, most))
+    lengths = [end - start for start, end in found]
+    assert [row for start, end in found for row in range(start, end)] == list(range(n))
+    assert len(found) == -(-n // most)
+    assert not found or max(lengths) - min(lengths) <= 1
+
+
 def test_sparse_blocks_stay_small():
     X = scipy.sparse.csr_array((10_000, 3))
-    assert max(len(block) for _, block in encode.rows(strict(), X).blocks()) == 4096
+    assert max(len(block) for _, block in encode.rows(strict(), X).blocks()) <= 4096
     wide = scipy.sparse.csr_array((1_000, 10_000))
     blocks = [block.size for _, block in encode.rows(strict(n_features=10_000), wide).blocks()]
     assert max(blocks) <= encode.ELEMENTS

@@ -166,7 +166,7 @@ def test_points_are_of_players():
         (np.zeros((6, 4)), "z has shape (6, 4); pass"),
         (np.zeros((1, 6, 5)), "z has shape (1, 6, 5); pass"),
         (0.5, "z has shape (); pass (5,) for all rows"),
-        (["a"] * 5, "z holds no numbers (dtype <U1); pass probabilities"),
+        (["a"] * 5, "z holds no numbers (dtype <U1); pass a probability for each player"),
         ([1j] * 5, "z holds no numbers (dtype complex128)"),
         ([object()] * 5, "z does not turn into numbers"),
         ([[0.5, 0.5], [0.5]], "z does not turn into numbers"),
@@ -196,9 +196,9 @@ def test_the_shapes_for_one_row_are_told():
             "known[2] ('x2') is 0.5; `known` holds True and False (for probabilities take leafgrad.ext",
         ),
         (np.where(np.eye(6, 5), np.nan, 1), "known[0, 0] ('x0') is nan; `known` holds True and False"),
-        (np.full((6, 5), 2), "known[0, 0] ('x0') is 2.0; `known` holds"),
+        (np.full((6, 5), 2), "known[0, 0] ('x0') is 2; `known` holds"),
         ([0, 3], "known has shape (2,); pass (5,) for all rows"),
-        (["x0", "x1"], "known holds no numbers (dtype <U2); pass probabilities or True and False"),
+        (["x0", "x1"], "known holds no numbers (dtype <U2); pass True or False for each player"),
     ],
 )
 @pytest.mark.parametrize("function", [lg.predict_known, lg.objective])

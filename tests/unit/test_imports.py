@@ -87,6 +87,7 @@ def test_nobody_imports_the_reference(module):
         ),
         ("leafgrad.outputs", {"leafgrad.errors", "leafgrad.forest"}),
         ("leafgrad.groups", {"leafgrad.errors", "leafgrad.forest"}),
+        ("leafgrad.forest_arguments", {"leafgrad.errors"}),
     ],
 )
 def test_the_lower_modules_stay_low(module, allowed):
@@ -117,6 +118,17 @@ def test_importing_leafgrad_imports_nothing_heavy():
     found = new_modules("import leafgrad")
     assert "leafgrad" in found
     assert not found & HEAVY
+    # Of the standard library too what takes milliseconds: `secrets` brings hashlib and OpenSSL.
+    assert not found & {"asyncio", "hashlib", "hmac", "secrets", "zipfile"}
+
+
+def test_importing_leafgrad_leaves_its_larger_rooms_for_later():
+    loaded = set(run(NEW.replace('.partition(".")[0]', "").format(before="", code="import leafgrad")))
+    later = {"archive", "cli", "demo", "explanation_file", "forest_file", "reference"}
+    later |= {"load.check", "load.covers", "load.probes", "load.sklearn", "load.trees"}
+    later = {f"leafgrad.{name}" for name in later}
+    assert later <= set(MODULES)
+    assert not loaded & later
 
 
 FITTED = """

@@ -34,8 +34,20 @@ def test_a_forest_passes_through(model: Any) -> None:
 def test_a_saved_forest(model: Any, tmp_path: Path) -> None:
     forest = lg.load(model)
     forest.save(tmp_path / "forest.npz")
-    for path in (tmp_path / "forest.npz", str(tmp_path / "forest.npz")):
-        assert np.array_equal(lg.load(path).predict(X), forest.predict(X))
+    (tmp_path / "of any name").write_bytes((tmp_path / "forest.npz").read_bytes())
+    for given in (
+        tmp_path / "forest.npz",
+        str(tmp_path / "forest.npz"),
+        tmp_path / "of any name",
+        (tmp_path / "forest.npz").read_bytes(),
+    ):
+        assert np.array_equal(lg.load(given).predict(X), forest.predict(X))
+
+
+def test_a_saved_explanation_is_no_forest(model: Any, tmp_path: Path) -> None:
+    lg.explain(model, X).save(tmp_path / "explained")
+    with pytest.raises(lg.ModelFormatError, match=r"the content is damaged, or is no Forest saved by"):
+        lg.load(tmp_path / "explained")
 
 
 def test_unchecked_says_so(model: Any) -> None:

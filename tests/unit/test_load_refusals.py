@@ -197,3 +197,17 @@ def test_a_loss_of_ones_own() -> None:
         lg.UnsupportedModelError, match=r"HalfSquaredError.*OddLink.*scikit-learn's own losses"
     ):
         lg.load(model)
+
+
+def test_negative_weights_and_their_cures() -> None:
+    weight = np.random.default_rng(1).normal(size=len(X))
+    model = DecisionTreeRegressor(random_state=0).fit(X, y, sample_weight=weight)
+    assert model.tree_.weighted_n_node_samples.min() < 0
+    with pytest.raises(
+        lg.UnsupportedModelError,
+        match=r"DecisionTreeRegressor was trained with negative weights: -\d.*cover='counts'.*data=X",
+    ):
+        lg.load(model)
+    for forest in (lg.load(model, cover="counts"), lg.load(model, data=X)):
+        assert forest.checked
+        assert (forest.share >= 0).all()

@@ -77,9 +77,32 @@ def test_no_zero_becomes_minus_zero():
 def test_blocks_are_joined_as_if_they_were_one(monkeypatch, name, output):
     whole = functions()[name](THREE, output=output)
     monkeypatch.setattr(encode, "ELEMENTS", 5 * 64)
-    assert [len(block) for _, block in encode.rows(THREE, np.asfortranarray(X)).blocks()] == [64, 36]
+    assert [len(block) for _, block in encode.rows(THREE, np.asfortranarray(X)).blocks()] == [50, 50]
     joined = functions(of=np.asfortranarray)[name](THREE, output=output)
     np.testing.assert_allclose(joined, whole, rtol=0, atol=SMALL)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("output", [None, "b", LABELS])
+@pytest.mark.parametrize("of", [np.asfortranarray, lambda X: X], ids=["blocks", "whole"])
+def test_results_are_joined_of_small_parts(monkeypatch, name, output, of):
+    whole = functions()[name](THREE, output=output)
+    monkeypatch.setattr(plan, "PART", 5 * 7)
+    monkeypatch.setattr(plan, "ROWS", 1)
+    joined = functions(of=of)[name](THREE, output=output, threads=2)
+    np.testing.assert_allclose(joined, whole, rtol=0, atol=SMALL)
+
+
+def test_negated_rows_are_negated_once_in_small_parts(monkeypatch):
+    labels = ["no", "yes"] * 50
+    whole = lg.explain(MARGIN, X, output=labels).values
+    yes = lg.explain(MARGIN, X, output="yes").values
+    np.testing.assert_array_equal(whole, np.where(np.arange(100)[:, None] % 2, yes, 0.0 - yes))
+    monkeypatch.setattr(plan, "PART", 35)
+    monkeypatch.setattr(plan, "ROWS", 1)
+    np.testing.assert_array_equal(lg.explain(MARGIN, X, output=labels).values, whole)
+    one = lg.gradient(MARGIN, X[:1], Z[:9], output=["no"])
+    np.testing.assert_array_equal(one, 0.0 - lg.gradient(MARGIN, X[:1], Z[:9], output="yes"))
 
 
 def test_sparse_blocks_with_a_point_per_row():

@@ -256,6 +256,7 @@ def test_text_and_categories_come_as_objects(X):
     ("X", "message"),
     [
         ({"a": [1]}, "X is a dict; pass an array or data frame"),
+        ([{"a": 1}], r"X is a list of dicts; pass a data frame, such as pandas.DataFrame\(X\)"),
         ("file.csv", "X is a str; pass an array"),
         (None, "X is a NoneType; pass"),
         (3.5, "X is a float; pass"),

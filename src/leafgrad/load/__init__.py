@@ -12,14 +12,13 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leafgrad.errors import InputError, UnsupportedModelError
 from leafgrad.forest import Forest
-from leafgrad.load.check import verified
-from leafgrad.load.covers import recounted
-from leafgrad.load.files import reader_of
-from leafgrad.load.trees import Source
+
+if TYPE_CHECKING:
+    from leafgrad.load.trees import Source
 
 __all__ = ["load"]
 
@@ -88,14 +87,18 @@ def load(model_or_path: Any, *, data: Any = None, cover: str | None = None, chec
         raise InputError(
             f"data=... counts covers from its rows, and cover={cover!r} asks for others. Pass one."
         )
+    from leafgrad.load import files  # these here: importing leafgrad need not wait for them
+    from leafgrad.load.check import verified
+    from leafgrad.load.covers import recounted
+
     own = None if cover == "data" else cover
     source: Source | None = None
     if isinstance(model_or_path, str | bytes | bytearray | os.PathLike):
         content, name = _content(model_or_path)
-        if content is None:
-            model_or_path = Forest.load(name)
+        if content is None or files.is_forest(content):
+            model_or_path = Forest.load(name if content is None else content)
         else:
-            source = import_module(reader_of(content, name)).read_file(content, name, own)
+            source = import_module(files.reader_of(content, name)).read_file(content, name, own)
     if isinstance(model_or_path, Forest):
         forest = model_or_path
         if cover not in (None, "data"):
@@ -111,7 +114,7 @@ def load(model_or_path: Any, *, data: Any = None, cover: str | None = None, chec
                 "of a split on an unknown feature. Pass rows to count them from, such as the training data: "
                 "data=X."
             )
-        forest = source.forest()
+        forest = (source if data is None else source.without_covers()).forest()
         if check:
             forest = verified(forest, source)
     return forest if data is None else recounted(forest, data)

@@ -18,6 +18,17 @@ ONNX_FIELDS = b"\x12\x1a\x22\x28\x32\x3a\x42"
 CHECKPOINTS = (b"\x03\x00\x00\x00", b"\x04\x00\x00\x00")  # treelite's major version
 
 
+def is_forest(content: bytes) -> bool:
+    """Whether this is what `Forest.save` writes, whatever the file is called.
+
+    Parameters
+    ----------
+    content : bytes
+        All of the file.
+    """
+    return content.startswith(b"PK") and b"meta.npy" in content
+
+
 def reader_of(content: bytes, name: str) -> str:
     """Find the loader's module for a file.
 

@@ -105,7 +105,7 @@ def read(model: Any, cover: str | None) -> Source:
         if known in READERS:
             _require_fitted(model)
             _require_version()
-            source = READERS[known](model, cover)
+            source = replace(READERS[known](model, cover), negative_weights=True)
             # imbalanced-learn's forests and baggings are scikit-learn's, fitted on resampled rows.
             ours = type(model).__module__.startswith("imblearn.")
             return replace(source, library="imbalanced-learn") if ours else source

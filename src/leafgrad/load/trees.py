@@ -292,13 +292,20 @@ class Source:
     frame_categories: tuple[tuple[Any, ...], ...] | None = None  # see Forest
     rounds_integers: bool = False
     codes_in_arrays: bool = False  # see Forest
+    negative_weights: bool = False  # its library takes them in training
     library: str = ""
     model_name: str = ""
+
+    def without_covers(self) -> Source:
+        """Give the same source for covers that will be counted: its own are not even looked at."""
+        return replace(self, trees=replace(self.trees, cover=None))
 
     def forest(self) -> Forest:
         """Build the forest of these trees."""
         trees = self.trees
         _refuse_two_readings(trees, self.model_name)
+        if self.negative_weights:
+            _refuse_negative_covers(trees, self.model_name)
         return Forest.from_arrays(
             tree_start=trees.start,
             left=trees.left,
@@ -349,6 +356,16 @@ def _refuse_two_readings(trees: Trees, model_name: str) -> None:
             f"in this {model_name}, one member splits column {int(trees.feature[clash[0]])} by categories "
             "and another by its number, and no forest does both. Load the members one by one, or fit them "
             "all with the same categorical columns."
+        )
+
+
+def _refuse_negative_covers(trees: Trees, model_name: str) -> None:
+    """Refuse training weights that cannot be shares of anything."""
+    if trees.cover is not None and trees.cover.min(initial=0.0) < 0.0:
+        raise UnsupportedModelError(
+            f"this {model_name} was trained with negative weights: {trees.cover.min():.6g} came to a node in "
+            "all, which cannot weigh a side of a split on an unknown feature. Pass cover='counts', if its "
+            "library keeps plain counts, or rows to count from, data=X."
         )
 
 
