@@ -18,11 +18,12 @@ template <class Real>
 std::uint64_t rows_in_set(const Real* x, const Test& test, const std::uint32_t* set_words, int lanes) {
     const std::uint32_t* words = set_words + test.set.begin;
     const double size = 32.0 * static_cast<double>(test.set.size);
+    const double lowest = (test.flags & negative_other) ? 0.0 : -1.0 + 0x1p-53;
     std::uint64_t bits = 0;
     for (int i = 0; i < lanes; ++i) {
         const double code = static_cast<double>(x[i]);
         bool left = (test.flags & other_left) != 0;
-        if (code > -1.0 && code < size && size > 0) {
+        if (code >= lowest && code < size && size > 0) {
             const auto c = static_cast<std::int64_t>(code);
             left = (words[c >> 5] >> (c & 31)) & 1;
         }

@@ -11,6 +11,7 @@ enum Flag : std::uint8_t {
     categorical = 2,   // goes left iff the code trunc(x) is in the node's set
     other_left = 4,    // codes outside the set's range, negative ones too, go left (else right)
     zero_missing = 8,  // numbers no larger than `largest_zero` count as NaN
+    negative_other = 16,  // numbers between -1 and 0 are outside the set too, not cut to code 0
 };
 
 // What LightGBM takes for zero: a float, compared in double.

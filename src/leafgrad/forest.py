@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-MISSING_LEFT, CATEGORICAL, OTHER_LEFT, ZERO_MISSING = 1, 2, 4, 8
+MISSING_LEFT, CATEGORICAL, OTHER_LEFT, ZERO_MISSING, NEGATIVE_OTHER = 1, 2, 4, 8, 16
 
 T = TypeVar("T")
 
@@ -311,6 +311,7 @@ class Forest:
         categories_left: Mapping[int, Iterable[int]] | None = None,
         other_left: ArrayLike | None = None,
         zero_missing: ArrayLike | None = None,
+        negative_other: ArrayLike | None = None,
         compare: str = "<=",
         dtype: Any = np.float64,
         constant: ArrayLike = 0.0,
@@ -361,6 +362,9 @@ class Forest:
         zero_missing
             Per node, whether numbers from -1e-35 to 1e-35 (as float32 has it) go where NaN goes: LightGBM's
             zero_as_missing.
+        negative_other
+            Per node, whether a number between -1 and 0 is beyond a set of categories, as treelite has it;
+            else it is cut to code 0, as LightGBM does.
         compare
             "<=" or "<".
         dtype
@@ -434,6 +438,7 @@ class Forest:
             (MISSING_LEFT, "missing_left", missing_left),
             (OTHER_LEFT, "other_left", other_left),
             (ZERO_MISSING, "zero_missing", zero_missing),
+            (NEGATIVE_OTHER, "negative_other", negative_other),
         ):
             if given is not None:
                 flags |= np.where(forest_arguments.flags(given, n, name), flag, 0).astype(np.uint8)

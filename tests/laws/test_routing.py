@@ -63,8 +63,11 @@ CODES = [
 @pytest.mark.parametrize("listed", [[0], [1], [31, 32], [63], range(64)])
 @pytest.mark.parametrize("other_left", [False, True])
 @pytest.mark.parametrize("missing_left", [False, True])
-def test_categories(listed: object, other_left: bool, missing_left: bool, isa: str) -> None:
-    check_categories(listed, other_left, missing_left, isa)
+@pytest.mark.parametrize("negative_other", [False, True])
+def test_categories(
+    listed: object, other_left: bool, missing_left: bool, negative_other: bool, isa: str
+) -> None:
+    check_categories(listed, other_left, missing_left, isa, negative_other)
 
 
 def test_no_categories_listed() -> None:
@@ -72,7 +75,9 @@ def test_no_categories_listed() -> None:
         check_categories([], True, False, isa)
 
 
-def check_categories(listed: object, other_left: bool, missing_left: bool, isa: str) -> None:
+def check_categories(
+    listed: object, other_left: bool, missing_left: bool, isa: str, negative_other: bool = False
+) -> None:
     """A stump: its own node, then others whose sets lie behind and must not be looked at."""
     forest = lg.Forest.from_arrays(
         tree_start=[0, 3, 6],
@@ -85,6 +90,7 @@ def check_categories(listed: object, other_left: bool, missing_left: bool, isa: 
         missing_left=[missing_left] * 6,
         categories_left={0: listed, 3: [1, 3, 5]},
         other_left=[other_left] * 6,
+        negative_other=[negative_other] * 6,
     )
     X = np.array(CODES)[:, None]
     _core.use_isa(isa)

@@ -155,7 +155,7 @@ def test_outputs_and_leaves_are_treelites(name: str) -> None:
 def test_missing_infinite_and_unknown_values(name: str) -> None:
     model, X = made(name), rows_of(name)
     forest = loaded(name)
-    for value in (np.nan, np.inf, -np.inf, 1e30, -3.0, 77.0):
+    for value in (np.nan, np.inf, -np.inf, 1e30, -3.0, -0.5, 77.0):
         rows = X[:60].copy()
         rows[np.arange(60), np.resize([0, 1, 2, 4], 60)] = value
         assert_same(forest, model, rows)

@@ -12,7 +12,7 @@ import numpy as np
 
 from leafgrad import encode
 from leafgrad.errors import InputError
-from leafgrad.forest import MISSING_LEFT, OTHER_LEFT, ZERO_MISSING, Forest
+from leafgrad.forest import MISSING_LEFT, NEGATIVE_OTHER, OTHER_LEFT, ZERO_MISSING, Forest
 from leafgrad.load.trees import FloatArray, IntArray, summed_up
 from leafgrad.threads import resolve
 
@@ -46,6 +46,7 @@ def recounted(forest: Forest, data: Any) -> Forest:
         categories_left={node: sets[forest.category_set[node]] for node in has_set.tolist()} or None,
         other_left=(forest.flags & OTHER_LEFT) != 0,
         zero_missing=(forest.flags & ZERO_MISSING) != 0,
+        negative_other=(forest.flags & NEGATIVE_OTHER) != 0,
         dtype=forest.dtype,
         constant=forest.constant,
         n_features=forest.n_features,

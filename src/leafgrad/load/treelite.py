@@ -72,6 +72,7 @@ def read(model: Any, cover: str | None) -> Source:
             dtype=dtype,
             output=output,
             missing_left=split.missing_left,
+            negative_other=np.isin(np.arange(len(nodes.left)), coded),
             sets={int(node): nodes.listed(int(node)) for node in coded},
         ),
         n_features=header.n_features,

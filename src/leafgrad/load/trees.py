@@ -47,6 +47,7 @@ class Trees:
     missing_left: BoolArray | None = None  # (n,) NaN goes left
     zero_missing: BoolArray | None = None  # (n,) numbers next to 0 go where NaN goes
     other_left: BoolArray | None = None  # (n,) codes beyond the set, negative ones too, go left
+    negative_other: BoolArray | None = None  # (n,) numbers between -1 and 0 are such codes too, not code 0
     sets: dict[int, IntArray] = field(default_factory=dict)  # categorical node -> codes that go left
     categories: Categories | None = None  # per feature: None, or the values behind the codes
     categories_hashed: bool = False  # the values are CatBoost's hashes
@@ -219,6 +220,7 @@ def joined(parts: Sequence[Trees]) -> Trees:
         missing_left=_flags(parts, [p.missing_left for p in parts]),
         zero_missing=_flags(parts, [p.zero_missing for p in parts]),
         other_left=_flags(parts, [p.other_left for p in parts]),
+        negative_other=_flags(parts, [p.negative_other for p in parts]),
         sets={n + o: codes for p, o in zip(parts, offsets, strict=True) for n, codes in p.sets.items()},
         categories=parts[0].categories,
     )
@@ -319,6 +321,7 @@ class Source:
             missing_left=trees.missing_left if self.missing else None,
             zero_missing=trees.zero_missing,
             other_left=trees.other_left,
+            negative_other=trees.negative_other,
             categories_left=trees.sets or None,
             dtype=trees.dtype,
             constant=trees.constant,

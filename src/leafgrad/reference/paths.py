@@ -20,7 +20,13 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from leafgrad.forest import Forest
 
-MISSING_LEFT, CATEGORICAL, OTHER_LEFT, ZERO_MISSING = 1, 2, 4, 8  # the bits of `forest.flags`
+MISSING_LEFT, CATEGORICAL, OTHER_LEFT, ZERO_MISSING, NEGATIVE_OTHER = (
+    1,
+    2,
+    4,
+    8,
+    16,
+)  # the bits of `forest.flags`
 LARGEST_ZERO = float(np.float32(1e-35))
 
 
@@ -162,6 +168,8 @@ def goes_left(forest: Forest, node: int, x: float) -> bool:
     if flags & CATEGORICAL:
         words = _words(forest, int(forest.category_set[node]))
         code = math.trunc(x) if math.isfinite(x) else -1
+        if flags & NEGATIVE_OTHER and x < 0:
+            code = -1
         if 0 <= code < 32 * len(words):
             return bool(words[code // 32] >> (code % 32) & 1)
         return bool(flags & OTHER_LEFT)
