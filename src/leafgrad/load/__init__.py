@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["load"]
 
-# Top module of a model's class -> the loader's module; None: known, but not supported yet.
-LIBRARIES: dict[str, str | None] = {
+# Top module of a model's class -> the loader's module.
+LIBRARIES = {
     "sklearn": "leafgrad.load.sklearn",
     "xgboost": "leafgrad.load.xgboost",
     "lightgbm": "leafgrad.load.lightgbm",
@@ -33,8 +33,8 @@ LIBRARIES: dict[str, str | None] = {
 }
 
 SUPPORTED = (
-    "Supported are the tree models of scikit-learn, XGBoost, LightGBM and CatBoost, and trees of "
-    "your own by leafgrad.Forest.from_arrays."
+    "Supported are the tree models of scikit-learn, imbalanced-learn, XGBoost, LightGBM, CatBoost, ONNX and "
+    "treelite, and trees of your own by leafgrad.Forest.from_arrays."
 )
 
 
@@ -129,12 +129,7 @@ def _reader(model: Any) -> Any:
         )
     for top in (kind.__module__.partition(".")[0] for kind in type(model).__mro__):
         if top in LIBRARIES:
-            module = LIBRARIES[top]
-            if module is None:
-                raise UnsupportedModelError(
-                    f"{type(model).__name__} is a model of {top}, not supported yet. {SUPPORTED}"
-                )
-            return import_module(module).read
+            return import_module(LIBRARIES[top]).read
     raise UnsupportedModelError(
         f"{type(model).__module__}.{type(model).__name__} is of no library that leafgrad knows. {SUPPORTED}"
     )
