@@ -105,9 +105,16 @@ def shapley() -> dict[str, Contender]:
 def of_sizes() -> dict[str, Contender]:
     """Those that take any probabilistic value."""
     return {
+        "leafgrad, random sizes": _ours_of_random_sizes,
         "TreeProb, random sizes": _of_random_sizes(tree_prob),
         "TreeProb (modified), random sizes": _of_random_sizes(tree_prob_modified),
     }
+
+
+def _ours_of_random_sizes(forest: lg.Forest, x: Floats) -> Floats:
+    value = lg.ProbabilisticValue(random_sizes(forest.n_features))
+    values: Floats = lg.explain(forest, x, value, progress=False).values[0]
+    return values
 
 
 def _of_first_output(rival: Callable[[lg.Forest, Floats, int], Floats]) -> Contender:
