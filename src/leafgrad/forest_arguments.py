@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from leafgrad.errors import ModelFormatError
 
-MOST_CODES = 2**24  # of a category set: float32 counts no further
+MOST_CODES = 2**31  # of a category set: the libraries' are int32
 
 
 def vector(given: npt.ArrayLike, dtype: Any, name: str) -> npt.NDArray[Any]:

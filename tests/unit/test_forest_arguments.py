@@ -47,7 +47,7 @@ def build(**changes):
         ({"categories_left": {"a": [1]}}, "categories_left: node 'a' is no split"),
         ({"categories_left": {0: [-1]}}, "categories_left: node 0 has a code that is out of range"),
         ({"categories_left": {0: [3.5]}}, "categories_left: node 0 has a code that is out of range"),
-        ({"categories_left": {0: [10**12]}}, "out of range; wanted whole numbers from 0 to 16777215"),
+        ({"categories_left": {0: [10**12]}}, "out of range; wanted whole numbers from 0 to 2147483647"),
         ({"categories": [None] * 3}, "there are 3 categories for 2 features"),
         ({"feature_names": ["a"]}, "there are 1 feature_names for 2 features"),
         ({"output_names": ["a", "b"]}, "there are 2 output_names for 1 outputs"),
