@@ -3,6 +3,7 @@
 #include "lanes.inl"
 #include "probabilistic.inl"
 #include "route.inl"
+#include "points.inl"
 #include "walk.inl"
 
 #define LG_JOIN_(a, b) a##b
