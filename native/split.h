@@ -7,10 +7,10 @@ namespace leafgrad {
 
 // How a split decides. `x <= threshold` goes left; the flags say what the comparison does not.
 enum Flag : std::uint8_t {
-    missing_left = 1,  // NaN goes left (else right)
-    categorical = 2,   // goes left iff the code trunc(x) is in the node's set
-    other_left = 4,    // codes outside the set's range, negative ones too, go left (else right)
-    zero_missing = 8,  // numbers no larger than `largest_zero` count as NaN
+    missing_left = 1,     // NaN goes left (else right)
+    categorical = 2,      // goes left iff the code trunc(x) is in the node's set
+    other_left = 4,       // codes outside the set's range, negative ones too, go left (else right)
+    zero_missing = 8,     // numbers no larger than `largest_zero` count as NaN
     negative_other = 16,  // numbers between -1 and 0 are outside the set too, not cut to code 0
 };
 

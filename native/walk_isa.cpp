@@ -1,9 +1,9 @@
 // The kernels of one instruction set. CMake compiles this file once for each, with LEAFGRAD_ISA set to its name.
 #include "kernels.h"
 #include "lanes.inl"
+#include "points.inl"
 #include "probabilistic.inl"
 #include "route.inl"
-#include "points.inl"
 #include "walk.inl"
 
 #define LG_JOIN_(a, b) a##b
