@@ -68,7 +68,7 @@ def test_is_manylinux_and_small(wheel: Path, version: str) -> None:
     tag = "cp" + version.replace(".", "")
     assert wheel.name.startswith("leafgrad-")
     assert f"-{tag}-{tag}-manylinux" in wheel.name
-    assert wheel.stat().st_size < 1_000_000
+    assert wheel.stat().st_size < 1_500_000  # the kernels, for three instruction sets, are 1.1 MB of it
 
 
 def test_holds_the_package_and_nothing_else(wheel: Path) -> None:
