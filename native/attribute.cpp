@@ -61,9 +61,6 @@ void at_points(const Game& game, const Rows& rows, const Points& points, const R
                });
 }
 
-// So few rows are worked on one by one: a block of them costs more than that.
-constexpr std::int64_t rows_alone = 2;
-
 // One row, and a vector of points as lanes.
 template <class PointsOf>
 void attribute_alone(const Game& game, const Rows& rows, const Rules& rules, PointsOf points_of, double* out,

@@ -22,6 +22,9 @@ struct Points {
     std::int64_t n = 0;
 };
 
+// So few rows are worked on one by one, with other roundings: a block of them costs more than that.
+inline constexpr std::int64_t rows_alone = 2;
+
 // out: rows x players x outputs, zero at first. The sum over each rule of weight times gradient at t (1, ..., 1).
 void attribute(const Game& game, const Rows& rows, const Rules& rules, double* out, const Run& run);
 // out: max(rows, points) x players x outputs, zero at first.

@@ -384,6 +384,7 @@ NB_MODULE(_core, m) {
     bind_game(m);
     bind_closed_game(m);
     m.def("isa", [] { return std::string(kernels().name); });
+    m.attr("rows_alone") = rows_alone;
     m.def("available_isas", [] {
         std::vector<std::string> names;
         for (auto k = available_kernels(); *k; ++k) names.emplace_back((*k)->name);

@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+rows_alone: int
+
 _Progress: TypeAlias = Callable[[int], object] | None
 
 class Forest:

@@ -40,7 +40,6 @@ KEPT_NODES = 2**19  # so of large forests fewer, some 64 MB in all
 RULES = 16  # kept per game, and as many distributions over sizes
 PART = 2**19  # numbers in the results of a block that are copied, per thread: 4 MB, but no less than
 ROWS = 16  # rows: fewer would not fill the core's lanes
-ALONE = 2  # rows that the core works on one by one, with other roundings: for calls of no more rows only
 
 
 class Played:
@@ -217,7 +216,7 @@ class Plan:
                         part = step(played, block[first:end], start + some)[..., 0]
                     else:
                         # Its few rows may be many in another order of X: their bits must not tell.
-                        asked = np.resize(some, max(len(some), ALONE + 1))
+                        asked = np.resize(some, max(len(some), _core.rows_alone + 1))
                         part = step(played, block[asked], start + asked)[: len(some), ..., 0]
                     if rowwise is not None and not signed:
                         away = slice(None) if one else rowwise.negated[start + some]
