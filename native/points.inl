@@ -67,8 +67,12 @@ struct Diagonal {
             }
         }
         const Terms& at(int) const { return *this; }
-        Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const { return Lanes::fma(tau[q], d, m); }
-        Lanes::Vec weigh(int q, Lanes::Vec s) const { return Repeats ? Lanes::mul(s, gain[q]) : s; }
+        [[gnu::always_inline]] Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const {
+            return Lanes::fma(tau[q], d, m);
+        }
+        [[gnu::always_inline]] Lanes::Vec weigh(int q, Lanes::Vec s) const {
+            return Repeats ? Lanes::mul(s, gain[q]) : s;
+        }
     };
 
     // Two numbers a point, and w where a row did not agree: a choice, and nothing to compute per lane.
@@ -88,7 +92,7 @@ struct Diagonal {
             }
         }
         template <bool to_first>
-        Lanes::Vec p(int q, const Terms<Repeats>&, Lanes::Mask first, Lanes::Mask agreed) const {
+        [[gnu::always_inline]] Lanes::Vec p(int q, const Terms<Repeats>&, Lanes::Mask first, Lanes::Mask agreed) const {
             const auto chosen = Lanes::choose(first, to_first ? on_it[q] : off_it[q], to_first ? off_it[q] : on_it[q]);
             return Repeats ? Lanes::choose(agreed, chosen, share) : chosen;
         }
@@ -118,8 +122,8 @@ struct Alone {
             if constexpr (Repeats) gain = Lanes::load(known + 2 * most_width);
         }
         const Terms& at(int) const { return *this; }
-        Lanes::Vec twig(int, Lanes::Vec d, Lanes::Vec m) const { return Lanes::fma(tau, d, m); }
-        Lanes::Vec weigh(int, Lanes::Vec s) const { return Repeats ? Lanes::mul(s, gain) : s; }
+        [[gnu::always_inline]] Lanes::Vec twig(int, Lanes::Vec d, Lanes::Vec m) const { return Lanes::fma(tau, d, m); }
+        [[gnu::always_inline]] Lanes::Vec weigh(int, Lanes::Vec s) const { return Repeats ? Lanes::mul(s, gain) : s; }
     };
 
     template <bool Repeats>
@@ -127,7 +131,8 @@ struct Alone {
         Lanes::Vec share;
         [[gnu::always_inline]] Edge(const Terms<Repeats>&, double w) : share(Lanes::all(w)) {}
         template <bool to_first>
-        Lanes::Vec p(int, const Terms<Repeats>& terms, Lanes::Mask first, Lanes::Mask agreed) const {
+        [[gnu::always_inline]] Lanes::Vec p(int, const Terms<Repeats>& terms, Lanes::Mask first,
+                                            Lanes::Mask agreed) const {
             const auto stays = Lanes::mul(terms.unknown, share), goes = Lanes::add(stays, terms.tau);
             const auto chosen = Lanes::choose(first, to_first ? goes : stays, to_first ? stays : goes);
             return Repeats ? Lanes::choose(agreed, chosen, share) : chosen;
@@ -156,12 +161,14 @@ struct General {
 
         struct Here {
             Lanes::Vec tau[Q], unknown[Q], inverse[Q], odds[Q];
-            Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const { return Lanes::fma(tau[q], d, m); }
-            Lanes::Vec weigh(int q, Lanes::Vec s) const {
+            [[gnu::always_inline]] Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const {
+                return Lanes::fma(tau[q], d, m);
+            }
+            [[gnu::always_inline]] Lanes::Vec weigh(int q, Lanes::Vec s) const {
                 return Repeats ? Lanes::mul(Lanes::mul(s, inverse[q]), odds[q]) : s;
             }
         };
-        Here at(int lane) const {
+        [[gnu::always_inline]] Here at(int lane) const {
             using L = Lanes;
             Here here;
             const auto one = L::all(1);
@@ -205,7 +212,7 @@ struct General {
         Lanes::Vec share;
         [[gnu::always_inline]] Edge(const Terms<Repeats>&, double w) : share(Lanes::all(w)) {}
         template <bool to_first, class Here>
-        Lanes::Vec p(int q, const Here& here, Lanes::Mask first, Lanes::Mask agreed) const {
+        [[gnu::always_inline]] Lanes::Vec p(int q, const Here& here, Lanes::Mask first, Lanes::Mask agreed) const {
             const auto stays = Lanes::mul(here.unknown[q], share), goes = Lanes::add(stays, here.tau[q]);
             const auto chosen = Lanes::choose(first, to_first ? goes : stays, to_first ? stays : goes);
             return Repeats ? Lanes::choose(agreed, chosen, share) : chosen;
@@ -230,9 +237,11 @@ struct Corners {
         }
         struct Here {
             Lanes::Mask known[Q];
-            Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const { return Lanes::add_where(known[q], m, d); }
+            [[gnu::always_inline]] Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const {
+                return Lanes::add_where(known[q], m, d);
+            }
         };
-        Here at(int lane) const {
+        [[gnu::always_inline]] Here at(int lane) const {
             Here here;
             for (int q = 0; q < Q; ++q) here.known[q] = Lanes::mask(known[q], lane);
             return here;
@@ -244,7 +253,7 @@ struct Corners {
         Lanes::Vec share;
         Edge(const Terms<Repeats>&, double w) : share(Lanes::all(w)) {}
         template <bool to_first, class Here>
-        Lanes::Vec p(int q, const Here& here, Lanes::Mask first, Lanes::Mask) const {
+        [[gnu::always_inline]] Lanes::Vec p(int q, const Here& here, Lanes::Mask first, Lanes::Mask) const {
             const auto goes = Lanes::choose(first, Lanes::all(to_first), Lanes::all(!to_first));
             return Lanes::choose(here.known[q], goes, share);
         }

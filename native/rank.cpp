@@ -12,7 +12,11 @@ std::size_t at(I i) {
     return static_cast<std::size_t>(i);
 }
 
-constexpr std::int64_t rows_a_block = 4 * most_lanes;  // stepped side by side
+// z, its gradient and what a walk keeps stand beside one another in the caches: fewer lanes than a walk alone takes.
+constexpr std::int64_t rank_lanes = 128;
+// Rows of ADAM stop one by one, and are stepped side by side to fill blocks; those of gradient ascent seldom do, and a
+// block that stays together is filled and routed once.
+constexpr std::int64_t rows_together = 8 * rank_lanes;
 
 const Filled halves(0.5);
 
@@ -21,6 +25,7 @@ Room room_of(const Game& game, std::int64_t walks) {
     Room room = Room::of(game, true, two, [&](const Tree&) { return 2 * walks; });
     room.results = static_cast<std::int64_t>(game.used_players.size());
     room.z = 2 * room.results;
+    room.most_lanes = rank_lanes;
     return room;
 }
 
@@ -50,20 +55,24 @@ public:
 
 private:
     void walk_block(const std::int64_t* listed, std::size_t count, bool gradients, Pulse& pulse) {
-        std::int64_t numbers[most_lanes];
-        for (std::size_t i = 0; i < count; ++i) numbers[i] = begin_ + listed[i];
-        stage_.take(rows_, {numbers, count});
+        if (!std::equal(taken_.begin(), taken_.end(), listed, listed + count)) {
+            taken_.assign(listed, listed + count);
+            std::int64_t numbers[rank_lanes];
+            for (std::size_t i = 0; i < count; ++i) numbers[i] = begin_ + listed[i];
+            stage_.take(rows_, {numbers, count});
+        }
         Walk& walk = stage_.walk;
         const auto lanes = at(walk.lanes);
-        alignas(64) double values[2 * most_lanes] = {};
+        alignas(64) double values[2 * rank_lanes] = {};
         double* known = stage_.z.data();
         double* unknown = known + players * lanes;
-        for (std::size_t slot = 0; slot < players; ++slot)
-            for (std::size_t i = 0; i < lanes; ++i) {
-                const double zi = z[at(listed[std::min(i, count - 1)]) * players + slot];
-                known[slot * lanes + i] = zi;
-                unknown[slot * lanes + i] = 1 - zi;
-            }
+        for (std::size_t first = 0; first < lanes; first += 8)
+            for (std::size_t slot = 0; slot < players; ++slot)
+                for (std::size_t i = first; i < std::min(first + 8, lanes); ++i) {
+                    const double zi = z[at(listed[std::min(i, count - 1)]) * players + slot];
+                    known[slot * lanes + i] = zi;
+                    unknown[slot * lanes + i] = 1 - zi;
+                }
         walk.extension = values;
         if (gradients) {
             walk.n_points = 2;
@@ -71,9 +80,10 @@ private:
             walk.gradient = stage_.results.data();
             stage_.clear_results(static_cast<std::int64_t>(players));
             stage_.each_tree(pulse, [&](const Tree&) { kernels().general[1](walk); });
-            for (std::size_t i = 0; i < count; ++i)
+            for (std::size_t first = 0; first < count; first += 8)  // a cache line of lanes: see store_gradient
                 for (std::size_t slot = 0; slot < players; ++slot)
-                    g[at(listed[i]) * players + slot] = walk.gradient[slot * lanes + i];
+                    for (std::size_t i = first; i < std::min(first + 8, count); ++i)
+                        g[at(listed[i]) * players + slot] = walk.gradient[slot * lanes + i];
         } else {
             walk.n_points = 1;
             stage_.each_tree(pulse, [&](const Tree&) {
@@ -92,6 +102,7 @@ private:
     Stage& stage_;
     const Rows& rows_;
     std::int64_t begin_, lanes_;
+    std::vector<std::int64_t> taken_;
 };
 
 // One row's step; tells whether z has moved.
@@ -142,7 +153,7 @@ void rank(const Game& game, const Rows& rows, const Optimizer& optimizer, double
     std::fill_n(z, at(rows.n) * n_players, 0.5);
     const Room room = room_of(game, optimizer.steps);
     const std::int64_t lanes = room.lanes();
-    each_block(game, rows.n, rows_a_block, room, run,
+    each_block(game, rows.n, optimizer.adam ? rows_together : lanes, room, run,
                [&](Stage& stage, std::int64_t begin, std::int64_t count, Pulse& pulse) {
                    Ascent ascent(stage, rows, begin, count, lanes);
                    Stepper stepper(optimizer, ascent.z.size());
@@ -191,39 +202,38 @@ void greedy(const Game& game, const Rows& rows, std::int32_t* order, const Run& 
     for (std::int32_t player = 0; player < game.n_players; ++player)
         if (game.player_slot[at(player)] < 0) unused.push_back(player);
 
-    each_block(
-        game, rows.n, rows_a_block, room, run, [&](Stage& stage, std::int64_t begin, std::int64_t count, Pulse& pulse) {
-            Ascent ascent(stage, rows, begin, count, lanes);
-            std::fill(ascent.z.begin(), ascent.z.end(), 0.0);
-            std::vector<std::size_t> next_unused(ascent.n, 0), taken(ascent.n, 0);
-            std::vector<std::int64_t> all(ascent.n);
-            for (std::size_t i = 0; i < ascent.n; ++i) all[i] = static_cast<std::int64_t>(i);
-            for (std::size_t round = 0; round < used; ++round) {
-                ascent.walk(all, true, pulse);
-                for (std::size_t i = 0; i < ascent.n; ++i) {
-                    std::int32_t* out = order + (at(begin) + i) * at(game.n_players);
-                    double* z = ascent.z.data() + i * used;
-                    const double* g = ascent.g.data() + i * used;
-                    std::size_t best = used;
-                    for (std::size_t slot = 0; slot < used; ++slot)
-                        if (z[slot] == 0.0 && (best == used || g[slot] > g[best])) best = slot;
-                    const double enough = g[best] - tie;
-                    best = 0;
-                    while (z[best] != 0.0 || g[best] < enough) ++best;
-                    const std::int32_t player = game.used_players[best];
-                    // The unused, with a gain of 0, come first where they are better, or as good and of a lower
-                    // number.
-                    std::size_t& next = next_unused[i];
-                    while (next < unused.size() && (enough + 2 * tie < 0 || (enough <= 0 && unused[next] < player)))
-                        out[taken[i]++] = unused[next++];
-                    out[taken[i]++] = player;
-                    z[best] = 1.0;
-                }
+    each_block(game, rows.n, lanes, room, run, [&](Stage& stage, std::int64_t begin, std::int64_t count, Pulse& pulse) {
+        Ascent ascent(stage, rows, begin, count, lanes);
+        std::fill(ascent.z.begin(), ascent.z.end(), 0.0);
+        std::vector<std::size_t> next_unused(ascent.n, 0), taken(ascent.n, 0);
+        std::vector<std::int64_t> all(ascent.n);
+        for (std::size_t i = 0; i < ascent.n; ++i) all[i] = static_cast<std::int64_t>(i);
+        for (std::size_t round = 0; round < used; ++round) {
+            ascent.walk(all, true, pulse);
+            for (std::size_t i = 0; i < ascent.n; ++i) {
+                std::int32_t* out = order + (at(begin) + i) * at(game.n_players);
+                double* z = ascent.z.data() + i * used;
+                const double* g = ascent.g.data() + i * used;
+                std::size_t best = used;
+                for (std::size_t slot = 0; slot < used; ++slot)
+                    if (z[slot] == 0.0 && (best == used || g[slot] > g[best])) best = slot;
+                const double enough = g[best] - tie;
+                best = 0;
+                while (z[best] != 0.0 || g[best] < enough) ++best;
+                const std::int32_t player = game.used_players[best];
+                // The unused, with a gain of 0, come first where they are better, or as good and of a lower
+                // number.
+                std::size_t& next = next_unused[i];
+                while (next < unused.size() && (enough + 2 * tie < 0 || (enough <= 0 && unused[next] < player)))
+                    out[taken[i]++] = unused[next++];
+                out[taken[i]++] = player;
+                z[best] = 1.0;
             }
-            for (std::size_t i = 0; i < ascent.n; ++i)
-                for (std::size_t next = next_unused[i]; next < unused.size(); ++next)
-                    order[(at(begin) + i) * at(game.n_players) + taken[i]++] = unused[next];
-        });
+        }
+        for (std::size_t i = 0; i < ascent.n; ++i)
+            for (std::size_t next = next_unused[i]; next < unused.size(); ++next)
+                order[(at(begin) + i) * at(game.n_players) + taken[i]++] = unused[next];
+    });
 }
 
 }  // namespace leafgrad

@@ -65,12 +65,14 @@ Stage::Stage(const Game& of, const Room& room, std::int64_t lanes)
 
 void Stage::take(const Rows& rows, std::span<const std::int64_t> which) {
     block_ = buffer_.fill(rows, which);
+    routed_ = nullptr;
     const int width = kernels().width;
     walk.lanes = (static_cast<int>(which.size()) + width - 1) / width * width;
 }
 
 void Stage::take_alone(const Rows& rows, std::int64_t row) {
     block_ = buffer_.fill_alone(rows, row);
+    routed_ = nullptr;
     walk.lanes = kernels().width;
 }
 
@@ -79,6 +81,8 @@ void Stage::clear_results(std::int64_t rows_of_lanes) {
 }
 
 void Stage::set(const Tree& tree) {
+    if (routed_ == &tree) return;
+    routed_ = &tree;
     kernels().route(block_, tree.tests.data(), static_cast<std::int64_t>(tree.tests.size()),
                     game.forest.set_words.data(), first_.data());
     find_agreed(tree, first_.data(), agreed_.data(), (walk.lanes + 63) / 64);
@@ -131,12 +135,15 @@ void each_block(const Game& game, std::int64_t n, std::int64_t rows_a_block, con
 void store_gradient(const Stage& stage, std::int64_t begin, std::int64_t count, double* out) {
     const Game& game = stage.game;
     const auto K = at(game.n_outputs), lanes = at(stage.walk.lanes);
-    for (std::size_t i = 0; i < at(count); ++i) {
-        double* row = out + (at(begin) + i) * at(game.n_players) * K;
+    // A cache line of lanes at a time: lines of one lane stand a power of two apart, and push each other out.
+    for (std::size_t first = 0; first < at(count); first += 8)
         for (std::size_t slot = 0; slot < game.used_players.size(); ++slot)
-            for (std::size_t k = 0; k < K; ++k)
-                row[at(game.used_players[slot]) * K + k] = stage.results.data()[(slot * K + k) * lanes + i];
-    }
+            for (std::size_t k = 0; k < K; ++k) {
+                const double* from = stage.results.data() + (slot * K + k) * lanes;
+                double* to = out + at(begin) * at(game.n_players) * K + at(game.used_players[slot]) * K + k;
+                for (std::size_t i = first; i < std::min(first + 8, at(count)); ++i)
+                    to[i * at(game.n_players) * K] = from[i];
+            }
 }
 
 RowNumbers::RowNumbers(const Rows& rows, std::int64_t begin, std::int64_t count) : count_(at(count)) {

@@ -68,7 +68,8 @@ public:
     void take(const Rows& rows, std::span<const std::int64_t> which);
     // One row is every lane of one vector.
     void take_alone(const Rows& rows, std::int64_t row);
-    // Routes the lanes through each tree and calls visit(tree), with walk.tree set.
+    // Routes the lanes through each tree and calls visit(tree), with walk.tree set. A lone tree is routed once for the
+    // rows taken, however often it is walked.
     template <class Visit>
     void each_tree(Pulse& pulse, Visit visit) {
         for (const Tree& tree : game.trees) {
@@ -86,6 +87,7 @@ private:
 
     BlockBuffer buffer_;
     Block block_{};
+    const Tree* routed_ = nullptr;  // the masks are this tree's, for the rows taken
     std::vector<std::uint64_t> first_, agreed_;
     Aligned<double> posteriors_, reach_, waiting_;
 };

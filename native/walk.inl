@@ -143,13 +143,13 @@ struct Walker {
                 loss = L::all(split.share[0] * (y - x));
             }
         }
-        Vec d(int lane) const {
+        [[gnu::always_inline]] Vec d(int lane) const {
             if constexpr (kind != Kind::twig) return L::zero();
             const Vec d = L::choose(ways.goes_first(lane), gain, loss);
             return Repeats ? L::keep(ways.agrees(lane), d) : d;
         }
         template <class Here>
-        Vec A(const Here& here, Vec d, const double* results, int q) const {
+        [[gnu::always_inline]] Vec A(const Here& here, Vec d, const double* results, int q) const {
             if constexpr (kind == Kind::branch) return L::load(results);
             if constexpr (kind == Kind::leaf) return mean;
             return here.twig(q, d, mean);
