@@ -47,6 +47,7 @@ const Filled ones(1);
 template <class Kernel, class Store>
 void at_points(const Game& game, const Rows& rows, const Points& points, const Run& run, Room room,
                std::int64_t rows_of_results, Kernel kernel, Store store) {
+    room.reach *= 2;  // general walks keep 1 / P beside s
     room.results = rows_of_results;
     room.z = static_cast<std::int64_t>(game.used_players.size());
     each_block(game, shared_length(rows.n, points.n), room.lanes(), room, run,

@@ -131,7 +131,7 @@ private:
         if (parent < 0)
             out_.steps.push_back({here, enter_root});
         else if (splits_below(first) > 1)
-            out_.steps.push_back({here, enter_code(repeats(parent))});
+            out_.steps.push_back({here, enter_code(repeats(parent), repeats(here))});
     }
 
     void close(const Frame& frame) {

@@ -48,7 +48,7 @@ struct Walk {
     double* posteriors;          // repeats x 3 x most_width: room for what walks with `t` know of repeated splits
     const std::uint64_t* known;  // corner walks: points x players, the rows that know the player
     std::int64_t known_stride;
-    double* reach;      // levels x points x lanes: s
+    double* reach;      // levels x points x lanes: s; general walks: twice that, with 1 / P
     double* waiting;    // finished subtrees x outputs x points x lanes: A
     double* gradient;   // players x game outputs x lanes: added to
     double* extension;  // points x game outputs x lanes: F added to; gradient walks take nullptr too

@@ -39,6 +39,7 @@ LG_INLINE void find_posteriors(const Walk& walk, const double* t, const double* 
 template <int Q>
 struct Diagonal {
     static constexpr int n = Q;
+    static constexpr bool keeps = false;
     static constexpr int padded = (Q + Lanes::width - 1) / Lanes::width * Lanes::width;
     const double *weights, *posteriors;
     alignas(64) double t[padded], y[padded];  // t_q, 1 - t_q
@@ -53,11 +54,11 @@ struct Diagonal {
 
     Lanes::Vec start(int q, int) const { return Lanes::all(weights[q]); }
 
-    template <bool Repeats>
+    template <bool Repeats, bool kept>
     struct Terms {
         const double *known, *not_known;  // tau, 1 - tau
         Lanes::Vec tau[Q], gain[Q];
-        [[gnu::always_inline]] Terms(const Diagonal& points, const Split& split) {
+        [[gnu::always_inline]] Terms(const Diagonal& points, const Split& split, const double* = nullptr) {
             const double* here = points.posteriors + std::int64_t{split.repeat} * 3 * most_width;
             known = Repeats ? here : points.t;
             not_known = Repeats ? here + most_width : points.y;
@@ -79,7 +80,7 @@ struct Diagonal {
     template <bool Repeats>
     struct Edge {
         Lanes::Vec on_it[Q], off_it[Q], share;
-        [[gnu::always_inline]] Edge(const Terms<Repeats>& terms, double w) : share(Lanes::all(w)) {
+        [[gnu::always_inline]] Edge(const Terms<Repeats, false>& terms, double w) : share(Lanes::all(w)) {
             alignas(64) double off[padded], on[padded];
             for (int q = 0; q < Q; q += Lanes::width) {
                 const auto stays = Lanes::mul(Lanes::load(terms.not_known + q), share);
@@ -92,9 +93,14 @@ struct Diagonal {
             }
         }
         template <bool to_first>
-        [[gnu::always_inline]] Lanes::Vec p(int q, const Terms<Repeats>&, Lanes::Mask first, Lanes::Mask agreed) const {
+        [[gnu::always_inline]] Lanes::Vec p(int q, const Terms<Repeats, false>&, Lanes::Mask first,
+                                            Lanes::Mask agreed) const {
             const auto chosen = Lanes::choose(first, to_first ? on_it[q] : off_it[q], to_first ? off_it[q] : on_it[q]);
             return Repeats ? Lanes::choose(agreed, chosen, share) : chosen;
+        }
+        [[gnu::always_inline]] Lanes::Vec reach(int q, const Terms<Repeats, false>& terms, int, Lanes::Mask came,
+                                                Lanes::Mask agreed) const {
+            return p<true>(q, terms, came, agreed);
         }
     };
 };
@@ -102,6 +108,7 @@ struct Diagonal {
 // The same points for one row alone: points are the lanes.
 struct Alone {
     static constexpr int n = 1;
+    static constexpr bool keeps = false;
     const double *weights, *t, *posteriors;
     alignas(64) double y[Lanes::width];
 
@@ -112,10 +119,10 @@ struct Alone {
 
     Lanes::Vec start(int, int) const { return Lanes::load(weights); }
 
-    template <bool Repeats>
+    template <bool Repeats, bool kept>
     struct Terms {
         Lanes::Vec tau, unknown, gain;
-        [[gnu::always_inline]] Terms(const Alone& points, const Split& split) {
+        [[gnu::always_inline]] Terms(const Alone& points, const Split& split, const double* = nullptr) {
             const double* known = points.posteriors + std::int64_t{split.repeat} * 3 * most_width;
             tau = Lanes::load(Repeats ? known : points.t);
             unknown = Lanes::load(Repeats ? known + most_width : points.y);
@@ -129,13 +136,17 @@ struct Alone {
     template <bool Repeats>
     struct Edge {
         Lanes::Vec share;
-        [[gnu::always_inline]] Edge(const Terms<Repeats>&, double w) : share(Lanes::all(w)) {}
+        [[gnu::always_inline]] Edge(const Terms<Repeats, false>&, double w) : share(Lanes::all(w)) {}
         template <bool to_first>
-        [[gnu::always_inline]] Lanes::Vec p(int, const Terms<Repeats>& terms, Lanes::Mask first,
+        [[gnu::always_inline]] Lanes::Vec p(int, const Terms<Repeats, false>& terms, Lanes::Mask first,
                                             Lanes::Mask agreed) const {
             const auto stays = Lanes::mul(terms.unknown, share), goes = Lanes::add(stays, terms.tau);
             const auto chosen = Lanes::choose(first, to_first ? goes : stays, to_first ? stays : goes);
             return Repeats ? Lanes::choose(agreed, chosen, share) : chosen;
+        }
+        [[gnu::always_inline]] Lanes::Vec reach(int q, const Terms<Repeats, false>& terms, int, Lanes::Mask came,
+                                                Lanes::Mask agreed) const {
+            return p<true>(q, terms, came, agreed);
         }
     };
 };
@@ -144,19 +155,60 @@ struct Alone {
 template <int Q>
 struct General {
     static constexpr int n = Q;
+    static constexpr bool keeps = true;
     static_assert(Q <= 2);
     const Walk& walk;
     explicit General(const Walk& w) : walk(w) {}
 
     Lanes::Vec start(int, int lane) const { return Lanes::load(walk.weights + lane); }
 
-    template <bool Repeats>
+    template <bool Repeats, bool kept>
     struct Terms {
         const double* z;
+        const double* inverse_kept;
+        std::int64_t lanes;
         Lanes::Vec W;
-        [[gnu::always_inline]] Terms(const General& points, const Split& split)
-            : z(points.walk.z + static_cast<std::int64_t>(split.player) * points.walk.lanes) {
+        [[gnu::always_inline]] Terms(const General& points, const Split& split, const double* inverse = nullptr)
+            : z(points.walk.z + static_cast<std::int64_t>(split.player) * points.walk.lanes),
+              inverse_kept(inverse),
+              lanes(points.walk.lanes) {
             if constexpr (Repeats) W = Lanes::all(points.walk.tree.repeats[split.repeat].earlier);
+        }
+
+        // 1 / P, and 0 where P is 0.
+        struct Inverse {
+            Lanes::Vec of[Q];
+        };
+        [[gnu::always_inline]] Lanes::Vec inverse_of(int q, int lane) const {
+            return Lanes::load(inverse_kept + q * lanes + lane);
+        }
+        [[gnu::always_inline]] Inverse invert(const Lanes::Vec* tau, const Lanes::Vec* unknown) const {
+            using L = Lanes;
+            const auto one = L::all(1);
+            L::Vec P[Q];
+            L::Mask zero[Q];
+            for (int q = 0; q < Q; ++q) {
+                P[q] = L::fma(unknown[q], W, tau[q]);
+                zero[q] = L::is_zero(P[q]);
+                P[q] = L::choose(zero[q], one, P[q]);
+            }
+            Inverse r;
+            if constexpr (Q == 1) {
+                r.of[0] = L::div(one, P[0]);
+            } else {
+                // One division for both. The two P add up to 1 + W: their product is no smaller than half of each.
+                const auto both = L::div(one, L::mul(P[0], P[1]));
+                r.of[0] = L::mul(both, P[1]);
+                r.of[1] = L::mul(both, P[0]);
+            }
+            for (int q = 0; q < Q; ++q) r.of[q] = L::choose(zero[q], L::zero(), r.of[q]);
+            return r;
+        }
+        [[gnu::always_inline]] void invert(int lane, double* to, std::int64_t stride) const {
+            const auto known = Lanes::load(z + lane), unknown = Lanes::sub(Lanes::all(1), known);
+            const Lanes::Vec tau[2] = {known, unknown}, rest[2] = {unknown, known};
+            const Inverse r = invert(tau, rest);
+            for (int q = 0; q < Q; ++q) Lanes::store(to + q * stride, r.of[q]);
         }
 
         struct Here {
@@ -178,29 +230,17 @@ struct General {
                 here.unknown[q] = q == 0 ? unknown : known;
             }
             if constexpr (Repeats) {
-                L::Vec P[Q];
-                L::Mask zero[Q];
-                for (int q = 0; q < Q; ++q) {
-                    P[q] = L::fma(here.unknown[q], W, here.tau[q]);
-                    zero[q] = L::is_zero(P[q]);
-                    P[q] = L::choose(zero[q], one, P[q]);
-                }
-                L::Vec r[Q];
-                if constexpr (Q == 1) {
-                    r[0] = L::div(one, P[0]);
-                } else {
-                    // One division for both. The two P add up to 1 + W: their product is no smaller than half of each.
-                    const auto both = L::div(one, L::mul(P[0], P[1]));
-                    r[0] = L::mul(both, P[1]);
-                    r[1] = L::mul(both, P[0]);
-                }
+                Inverse r;
+                if constexpr (kept)
+                    for (int q = 0; q < Q; ++q) r.of[q] = inverse_of(q, lane);
+                else
+                    r = invert(here.tau, here.unknown);
                 for (int q = 0; q < Q; ++q) {
                     // z = W = 0: the limit of tau is 1, and nothing is weighed.
-                    const auto odds = L::mul(W, r[q]);
-                    here.tau[q] = L::choose(zero[q], one, L::mul(here.tau[q], r[q]));
-                    here.inverse[q] = L::choose(zero[q], L::zero(), r[q]);
-                    here.odds[q] = odds;
-                    here.unknown[q] = L::mul(here.unknown[q], odds);
+                    here.tau[q] = L::choose(L::is_zero(r.of[q]), one, L::mul(here.tau[q], r.of[q]));
+                    here.inverse[q] = r.of[q];
+                    here.odds[q] = L::mul(W, r.of[q]);
+                    here.unknown[q] = L::mul(here.unknown[q], here.odds[q]);
                 }
             }
             return here;
@@ -209,8 +249,22 @@ struct General {
 
     template <bool Repeats>
     struct Edge {
-        Lanes::Vec share;
-        [[gnu::always_inline]] Edge(const Terms<Repeats>&, double w) : share(Lanes::all(w)) {}
+        Lanes::Vec share, joint;
+        template <class Terms>
+        [[gnu::always_inline]] Edge(const Terms& terms, double w) : share(Lanes::all(w)),
+                                                                    joint(share) {
+            if constexpr (Repeats) joint = Lanes::mul(terms.W, share);
+        }
+        // p of the rows that `came`, for s alone: P of the child over P. (Where P is 0, s is too.)
+        template <class Terms>
+        [[gnu::always_inline]] Lanes::Vec reach(int q, const Terms& terms, int lane, Lanes::Mask came,
+                                                Lanes::Mask agreed) const {
+            using L = Lanes;
+            const auto known = L::load(terms.z + lane), unknown = L::sub(L::all(1), known);
+            const auto both = L::add_where(came, L::mul(q == 0 ? unknown : known, joint), q == 0 ? known : unknown);
+            if constexpr (!Repeats) return both;
+            return L::choose(agreed, L::mul(both, terms.inverse_of(q, lane)), share);
+        }
         template <bool to_first, class Here>
         [[gnu::always_inline]] Lanes::Vec p(int q, const Here& here, Lanes::Mask first, Lanes::Mask agreed) const {
             const auto stays = Lanes::mul(here.unknown[q], share), goes = Lanes::add(stays, here.tau[q]);
@@ -225,13 +279,14 @@ struct General {
 template <int Q>
 struct Corners {
     static constexpr int n = Q;
+    static constexpr bool keeps = false;
     const Walk& walk;
     explicit Corners(const Walk& w) : walk(w) {}
 
-    template <bool Repeats>
+    template <bool Repeats, bool kept>
     struct Terms {
         const std::uint64_t* known[Q];
-        Terms(const Corners& points, const Split& split) {
+        Terms(const Corners& points, const Split& split, const double* = nullptr) {
             for (int q = 0; q < Q; ++q)
                 known[q] = points.walk.known + (q * points.walk.known_stride + split.player) * mask_words;
         }
@@ -251,7 +306,7 @@ struct Corners {
     template <bool Repeats>
     struct Edge {
         Lanes::Vec share;
-        Edge(const Terms<Repeats>&, double w) : share(Lanes::all(w)) {}
+        Edge(const Terms<Repeats, false>&, double w) : share(Lanes::all(w)) {}
         template <bool to_first, class Here>
         [[gnu::always_inline]] Lanes::Vec p(int q, const Here& here, Lanes::Mask first, Lanes::Mask) const {
             const auto goes = Lanes::choose(first, Lanes::all(to_first), Lanes::all(!to_first));

@@ -12,11 +12,12 @@ std::size_t at(I i) {
     return static_cast<std::size_t>(i);
 }
 
-// z, its gradient and what a walk keeps stand beside one another in the caches: fewer lanes than a walk alone takes.
-constexpr std::int64_t rank_lanes = 128;
+// z, 1 - z and the gradient of many players would push one another out of the caches: then blocks have fewer rows.
+constexpr std::int64_t few_players = 32;
+
 // Rows of ADAM stop one by one, and are stepped side by side to fill blocks; those of gradient ascent seldom do, and a
 // block that stays together is filled and routed once.
-constexpr std::int64_t rows_together = 8 * rank_lanes;
+constexpr std::int64_t rows_together = 4 * most_lanes;
 
 const Filled halves(0.5);
 
@@ -25,7 +26,8 @@ Room room_of(const Game& game, std::int64_t walks) {
     Room room = Room::of(game, true, two, [&](const Tree&) { return 2 * walks; });
     room.results = static_cast<std::int64_t>(game.used_players.size());
     room.z = 2 * room.results;
-    room.most_lanes = rank_lanes;
+    room.reach *= 2;  // general walks keep 1 / P beside s
+    room.most_lanes = room.results <= few_players ? most_lanes : most_lanes / 2;
     return room;
 }
 
@@ -57,13 +59,13 @@ private:
     void walk_block(const std::int64_t* listed, std::size_t count, bool gradients, Pulse& pulse) {
         if (!std::equal(taken_.begin(), taken_.end(), listed, listed + count)) {
             taken_.assign(listed, listed + count);
-            std::int64_t numbers[rank_lanes];
+            std::int64_t numbers[most_lanes];
             for (std::size_t i = 0; i < count; ++i) numbers[i] = begin_ + listed[i];
             stage_.take(rows_, {numbers, count});
         }
         Walk& walk = stage_.walk;
         const auto lanes = at(walk.lanes);
-        alignas(64) double values[2 * rank_lanes] = {};
+        alignas(64) double values[2 * most_lanes] = {};
         double* known = stage_.z.data();
         double* unknown = known + players * lanes;
         for (std::size_t first = 0; first < lanes; first += 8)

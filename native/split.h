@@ -76,10 +76,12 @@ enum class Leave : std::int32_t {
     passing_repeat_twig_twig,
 };
 inline constexpr std::int32_t enter_root = 0;
-constexpr std::int32_t enter_code(bool parent_repeats) { return parent_repeats ? 2 : 1; }
-constexpr std::int32_t leave_code(Leave kind, bool repeats, bool twig_repeats) {
-    return 3 + 4 * static_cast<std::int32_t>(kind) + (repeats ? 1 : 0) + (twig_repeats ? 2 : 0);
+constexpr std::int32_t enter_code(bool parent_repeats, bool repeats) {
+    return 1 + (parent_repeats ? 1 : 0) + (repeats ? 2 : 0);
 }
-inline constexpr std::int32_t n_step_codes = 3 + 4 * 10;
+constexpr std::int32_t leave_code(Leave kind, bool repeats, bool twig_repeats) {
+    return 5 + 4 * static_cast<std::int32_t>(kind) + (repeats ? 1 : 0) + (twig_repeats ? 2 : 0);
+}
+inline constexpr std::int32_t n_step_codes = 5 + 4 * 10;
 
 }  // namespace leafgrad

@@ -36,13 +36,17 @@ struct Walker {
     using Vec = L::Vec;
     using Mask = L::Mask;
     static constexpr int Q = Points::n;
+    // 1 / P of a split that repeats its player stands behind its s: found when s is, and wanted by its children too.
+    static constexpr bool keeps = Gradient && Points::keeps;
+    template <bool Repeats, bool stored>
+    using TermsOf = typename Points::template Terms<Repeats, keeps && Repeats && stored>;
 
     const Walk& walk;
     const TreeView tree;
     const Points points;
     const Number<one_vector, L::width> lanes;
     const Number<one_output, 1> outputs, game_outputs;
-    const std::int64_t level_size, result_size;
+    const std::int64_t level_size, level_stride, result_size;
     double* top;  // behind the last finished subtree
 
     explicit Walker(const Walk& w)
@@ -53,6 +57,7 @@ struct Walker {
           outputs{number<one_output, 1>(w.tree.outputs)},
           game_outputs{number<one_output, 1>(w.game_outputs)},
           level_size(static_cast<std::int64_t>(Q) * lanes),
+          level_stride(keeps ? 2 * level_size : level_size),
           result_size(level_size * outputs),
           top(w.waiting) {}
 
@@ -95,23 +100,27 @@ struct Walker {
                     L::store(w.walk.reach + q * w.lanes + lane, w.points.start(q, lane));
     }
 
+    double* reach_of(std::int32_t level) const { return walk.reach + level * level_stride; }
+
     // s of a branch from its parent's.
-    template <bool Repeats>
+    template <bool ParentRepeats, bool Repeats>
     [[gnu::always_inline]] static void enter(Walker& w, const Split& split, std::int32_t) {
-        if constexpr (!Gradient) return;
-        const Split& parent = w.tree.splits[split.parent];
-        const typename Points::template Terms<Repeats> terms(w.points, parent);
-        const typename Points::template Edge<Repeats> edge(terms, parent.share[split.side]);
-        const Ways ways = w.ways<Repeats>(parent, split.parent);
-        const auto lanes = w.lanes;
-        double* s = w.walk.reach + split.level * w.level_size;
-        const double* s_parent = s - w.level_size;
-        for (int lane = 0; lane < lanes; lane += L::width) {
-            const auto& here = terms.at(lane);
-            const Mask came = ways.goes_to(split.side, lane), agreed = ways.agrees(lane);
-            for (int q = 0; q < Q; ++q) {
-                const Vec p = edge.template p<true>(q, here, came, agreed);
-                L::store(s + q * lanes + lane, L::mul(L::load(s_parent + q * lanes + lane), p));
+        if constexpr (Gradient) {
+            const Split& parent = w.tree.splits[split.parent];
+            double* s = w.reach_of(split.level);
+            const double* s_parent = w.reach_of(split.level - 1);
+            const TermsOf<ParentRepeats, true> terms(w.points, parent, s_parent + w.level_size);
+            const TermsOf<Repeats, false> own(w.points, split);
+            const typename Points::template Edge<ParentRepeats> edge(terms, parent.share[split.side]);
+            const Ways ways = w.ways<ParentRepeats>(parent, split.parent);
+            const auto lanes = w.lanes;
+            for (int lane = 0; lane < lanes; lane += L::width) {
+                const Mask came = ways.goes_to(split.side, lane), agreed = ways.agrees(lane);
+                for (int q = 0; q < Q; ++q) {
+                    const Vec p = edge.reach(q, terms, lane, came, agreed);
+                    L::store(s + q * lanes + lane, L::mul(L::load(s_parent + q * lanes + lane), p));
+                }
+                if constexpr (keeps && Repeats) own.invert(lane, s + w.level_size + lane, lanes);
             }
         }
     }
@@ -119,7 +128,7 @@ struct Walker {
     // A child as its parent sees it: where its A comes from.
     template <bool Repeats, Kind kind>
     struct Child {
-        using Terms = typename Points::template Terms<Repeats>;
+        using Terms = TermsOf<Repeats, false>;
         const Split& split;  // a twig; else unused
         const Terms terms;
         const Ways ways;
@@ -161,22 +170,22 @@ struct Walker {
     [[gnu::always_inline]] static void leave(Walker& w, const Split& split, std::int32_t index) {
         constexpr bool passing = reach != Reach::stored;
         constexpr bool ParentRepeats = reach == Reach::from_repeating_parent;
-        using Terms = typename Points::template Terms<Repeats>;
-        using ParentTerms = typename Points::template Terms<ParentRepeats>;
+        using Terms = TermsOf<Repeats, !passing>;
+        using ParentTerms = TermsOf<ParentRepeats, true>;
         using First = Child<TwigRepeats, first_kind>;
         using Second = Child<TwigRepeats, second_kind>;
         const auto lanes = w.lanes;
-        const Terms terms(w.points, split);
+        const double* s_stored = w.reach_of(split.level - passing);
+        const Terms terms(w.points, split, s_stored + w.level_size);
         First a(w, split, 0);
         Second b(w, split, 1);
         const Ways ways = w.ways<Repeats>(split, index);
         const Split& parent = passing ? w.tree.splits[split.parent] : split;
-        const ParentTerms parent_terms(w.points, parent);
+        const ParentTerms parent_terms(w.points, parent, s_stored + w.level_size);
         const Ways parent_ways = w.ways<ParentRepeats>(parent, passing ? split.parent : 0);
         const typename Points::template Edge<Repeats> edge_a(terms, split.share[0]);
         const typename Points::template Edge<Repeats> edge_b(terms, split.share[1]);
         const typename Points::template Edge<ParentRepeats> edge(parent_terms, parent.share[split.side]);
-        const double* s_stored = w.walk.reach + (split.level - passing) * w.level_size;
         const Vec w_b = L::all(split.share[1]), minus_w_a = L::all(-split.share[0]);
 
         double* results_b = second_kind == Kind::branch ? w.top - w.result_size : w.top;
@@ -194,7 +203,6 @@ struct Walker {
                 const auto& here = terms.at(lane);
                 const auto& here_a = a.terms.at(lane);
                 const auto& here_b = b.terms.at(lane);
-                const auto& above = parent_terms.at(lane);
                 const Mask first = ways.goes_first(lane), agreed = ways.agrees(lane);
                 const Mask came = parent_ways.goes_to(split.side, lane), came_agreed = parent_ways.agrees(lane);
                 const Vec d_a = a.d(lane), d_b = b.d(lane);
@@ -207,7 +215,7 @@ struct Walker {
                     L::store(out + at, L::fma(p_a, D, A_b));
                     if constexpr (Gradient) {
                         Vec s = L::load(s_stored + at);
-                        if constexpr (passing) s = L::mul(s, edge.template p<true>(q, above, came, came_agreed));
+                        if constexpr (passing) s = L::mul(s, edge.reach(q, parent_terms, lane, came, came_agreed));
                         change = L::fma(here.weigh(q, s), D, change);
                         if constexpr (first_kind == Kind::twig)
                             sum_a =
@@ -264,8 +272,10 @@ struct Walker {
         Leaves<Reach::reach, Kind::first, Kind::second>::twig, Leaves<Reach::reach, Kind::first, Kind::second>::both
     static constexpr StepFunction steps[n_step_codes] = {
         &enter_root,
-        &enter<false>,
-        &enter<true>,
+        &enter<false, false>,
+        &enter<true, false>,
+        &enter<false, true>,
+        &enter<true, true>,
         LG_LEAVES(stored, leaf, leaf),
         LG_LEAVES(stored, twig, leaf),
         LG_LEAVES(stored, twig, twig),
@@ -293,17 +303,19 @@ struct Walker {
                 LG_STEP(0)
                 LG_STEP(1)
                 LG_STEP(2)
-                LG_STEPS(3)
-                LG_STEPS(7)
-                LG_STEPS(11)
-                LG_STEPS(15)
-                LG_STEPS(19)
-                LG_STEPS(23)
-                LG_STEPS(27)
-                LG_STEPS(31)
-                LG_STEPS(35)
-                LG_STEPS(39)
-                static_assert(n_step_codes == 43);
+                LG_STEP(3)
+                LG_STEP(4)
+                LG_STEPS(5)
+                LG_STEPS(9)
+                LG_STEPS(13)
+                LG_STEPS(17)
+                LG_STEPS(21)
+                LG_STEPS(25)
+                LG_STEPS(29)
+                LG_STEPS(33)
+                LG_STEPS(37)
+                LG_STEPS(41)
+                static_assert(n_step_codes == 45);
 #undef LG_STEPS
 #undef LG_STEP
                 default:
