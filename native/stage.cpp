@@ -96,21 +96,6 @@ void Stage::set(const Tree& tree) {
                  tree.first_output};
 }
 
-// A forest's trees stand where the allocator put them, and no CPU guesses where the next one is: its first pages are
-// asked for while this one is walked.
-void Stage::fetch(const Tree& tree) const {
-    const auto ask = [](const auto& from) {
-        const char* begin = reinterpret_cast<const char*>(from.data());
-        const std::size_t bytes = std::min<std::size_t>(from.size() * sizeof(from[0]), 4096);
-        for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(begin + i);
-    };
-    ask(tree.tests);
-    ask(tree.repeats);
-    ask(tree.steps);
-    ask(tree.splits);
-    ask(tree.leaves);
-}
-
 void each_block(const Game& game, std::int64_t n, std::int64_t rows_a_block, const Room& room, const Run& run,
                 const BlockBody& body) {
     if (n == 0) return;

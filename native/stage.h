@@ -73,7 +73,6 @@ public:
     template <class Visit>
     void each_tree(Pulse& pulse, Visit visit) {
         for (const Tree& tree : game.trees) {
-            if (&tree != &game.trees.back()) fetch((&tree)[1]);
             set(tree);
             visit(tree);
             pulse(static_cast<std::int64_t>(tree.splits.size()) * walk.lanes);
@@ -83,7 +82,6 @@ public:
 
 private:
     void set(const Tree& tree);
-    void fetch(const Tree& tree) const;
 
     BlockBuffer buffer_;
     Block block_{};
