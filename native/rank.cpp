@@ -15,10 +15,6 @@ std::size_t at(I i) {
 // z, 1 - z and the gradient of many players would push one another out of the caches: then blocks have fewer rows.
 constexpr std::int64_t few_players = 32;
 
-// Rows of ADAM stop one by one, and are stepped side by side to fill blocks; those of gradient ascent seldom do, and a
-// block that stays together is filled and routed once.
-constexpr std::int64_t rows_together = 4 * most_lanes;
-
 const Filled halves(0.5);
 
 Room room_of(const Game& game, std::int64_t walks) {
@@ -155,7 +151,10 @@ void rank(const Game& game, const Rows& rows, const Optimizer& optimizer, double
     std::fill_n(z, at(rows.n) * n_players, 0.5);
     const Room room = room_of(game, optimizer.steps);
     const std::int64_t lanes = room.lanes();
-    each_block(game, rows.n, optimizer.adam ? rows_together : lanes, room, run,
+    // Rows of ADAM stop one by one, and two blocks of them fill one another up; what it keeps of more leaves the
+    // caches. Those of gradient ascent seldom stop, and a block that stays together is filled and routed once.
+    const std::int64_t together = optimizer.adam ? 2 * lanes : lanes;
+    each_block(game, rows.n, together, room, run,
                [&](Stage& stage, std::int64_t begin, std::int64_t count, Pulse& pulse) {
                    Ascent ascent(stage, rows, begin, count, lanes);
                    Stepper stepper(optimizer, ascent.z.size());
