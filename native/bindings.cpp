@@ -13,6 +13,7 @@
 #include "curves.h"
 #include "forest.h"
 #include "game.h"
+#include "greedy.h"
 #include "kernels.h"
 #include "leaves.h"
 #include "probabilistic.h"

@@ -46,7 +46,7 @@ struct Walk {
     const double* t;             // the points t_q (1, ..., 1): of a diagonal walk, or a lone row's, one a lane
     const double* z;             // general walks: players x lanes
     double* posteriors;          // repeats x 3 x most_width: room for what walks with `t` know of repeated splits
-    const std::uint64_t* known;  // corner walks: points x players, the rows that know the player
+    const std::uint64_t* known;  // walks at corners: points x players, the rows that know the player
     std::int64_t known_stride;
     double* reach;      // levels x points x lanes: s; general walks: twice that, with 1 / P
     double* waiting;    // finished subtrees x outputs x points x lanes: A
@@ -62,9 +62,10 @@ struct Kernels {
     void (*route)(const Block&, const Test*, std::int64_t n, const std::uint32_t* set_words, std::uint64_t* out);
     void (*diagonal[most_points])(const Walk&);  // by points, from 1: gradient at t_q (1, ..., 1)
     void (*general[2])(const Walk&);             // gradient at any z; at z and at 1 - z
-    void (*alone)(const Walk&);                  // the same for one row, a vector of points as lanes
+    void (*alone)(const Walk&);                  // gradient at t_q (1, ..., 1) for one row, a vector of points as lanes
     void (*value)(const Walk&);                  // F at any z, one point
     void (*corners[2])(const Walk&);             // F at z in {0, 1}: two points, four
+    void (*corner_gradient)(const Walk&);        // gradient at two such points
     void (*polynomials)(const Walk&, const Moves&);
 };
 

@@ -5,6 +5,14 @@
 namespace leafgrad {
 namespace {
 
+struct AllRows {
+    std::uint64_t words[mask_words];
+    constexpr AllRows() : words() {
+        for (std::uint64_t& word : words) word = ~std::uint64_t{0};
+    }
+};
+constexpr AllRows all_rows;
+
 // What the points are: each kind has, for one split and Q points, `Terms`, which give at a vector of lanes
 //     weigh(q, s)     s tau'_v of a row that agrees with the path
 //     twig(q, d, m)   A of the split itself where it is a twig
@@ -274,31 +282,52 @@ struct General {
     };
 };
 
-// Corners of the cube, z in {0, 1}, for the extension alone: a row goes its way where the player is known and both ways
-// where it is not. Below a disagreement with a known player nothing is reached, so repeats need no care.
-template <int Q>
+// Corners of the cube, z in {0, 1}: masks, and no division. A row goes its way where the player is known and both ways
+// where it is not. For the extension alone repeats need no care, as nothing is reached below a disagreement with a
+// known player; but a gradient also asks what would be there.
+template <int Q, bool Gradient>
 struct Corners {
     static constexpr int n = Q;
     static constexpr bool keeps = false;
     const Walk& walk;
     explicit Corners(const Walk& w) : walk(w) {}
 
+    Lanes::Vec start(int, int lane) const { return Lanes::load(walk.weights + lane); }
+
     template <bool Repeats, bool kept>
     struct Terms {
+        static constexpr bool weighs = Repeats && Gradient;
         const std::uint64_t* known[Q];
-        Terms(const Corners& points, const Split& split, const double* = nullptr) {
+        Lanes::Vec W, inverse;
+        [[gnu::always_inline]] Terms(const Corners& points, const Split& split, const double* = nullptr) {
             for (int q = 0; q < Q; ++q)
                 known[q] = points.walk.known + (q * points.walk.known_stride + split.player) * mask_words;
+            if constexpr (weighs) {
+                const double earlier = points.walk.tree.repeats[split.repeat].earlier;
+                W = Lanes::all(earlier);
+                inverse = Lanes::all(earlier == 0 ? 0.0 : 1 / earlier);
+                // The limit of tau is 1 for z = 0 too: such a split is reached only by rows whose player is known.
+                if (earlier == 0)
+                    for (int q = 0; q < Q; ++q) known[q] = all_rows.words;
+            }
         }
         struct Here {
             Lanes::Mask known[Q];
+            Lanes::Vec gain[Q];
             [[gnu::always_inline]] Lanes::Vec twig(int q, Lanes::Vec d, Lanes::Vec m) const {
                 return Lanes::add_where(known[q], m, d);
+            }
+            [[gnu::always_inline]] Lanes::Vec weigh(int q, Lanes::Vec s) const {
+                return weighs ? Lanes::mul(s, gain[q]) : s;
             }
         };
         [[gnu::always_inline]] Here at(int lane) const {
             Here here;
-            for (int q = 0; q < Q; ++q) here.known[q] = Lanes::mask(known[q], lane);
+            for (int q = 0; q < Q; ++q) {
+                here.known[q] = Lanes::mask(known[q], lane);
+                // tau' of a row that agrees: z = 1 is certain of its player, z = 0 has lost a factor W.
+                if constexpr (weighs) here.gain[q] = Lanes::choose(here.known[q], W, inverse);
+            }
             return here;
         }
     };
@@ -306,11 +335,18 @@ struct Corners {
     template <bool Repeats>
     struct Edge {
         Lanes::Vec share;
-        Edge(const Terms<Repeats, false>&, double w) : share(Lanes::all(w)) {}
+        [[gnu::always_inline]] Edge(const Terms<Repeats, false>&, double w) : share(Lanes::all(w)) {}
+        [[gnu::always_inline]] Lanes::Vec chosen(Lanes::Mask known, Lanes::Vec goes, Lanes::Mask agreed) const {
+            const auto p = Lanes::choose(known, goes, share);
+            return Repeats && Gradient ? Lanes::choose(agreed, p, share) : p;
+        }
         template <bool to_first, class Here>
-        [[gnu::always_inline]] Lanes::Vec p(int q, const Here& here, Lanes::Mask first, Lanes::Mask) const {
-            const auto goes = Lanes::choose(first, Lanes::all(to_first), Lanes::all(!to_first));
-            return Lanes::choose(here.known[q], goes, share);
+        [[gnu::always_inline]] Lanes::Vec p(int q, const Here& here, Lanes::Mask first, Lanes::Mask agreed) const {
+            return chosen(here.known[q], Lanes::choose(first, Lanes::all(to_first), Lanes::all(!to_first)), agreed);
+        }
+        [[gnu::always_inline]] Lanes::Vec reach(int q, const Terms<Repeats, false>& terms, int lane, Lanes::Mask came,
+                                                Lanes::Mask agreed) const {
+            return chosen(Lanes::mask(terms.known[q], lane), Lanes::keep(came, Lanes::all(1)), agreed);
         }
     };
 };

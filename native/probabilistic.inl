@@ -29,14 +29,6 @@ namespace {
 
 constexpr int any = -1;
 
-struct AllAgree {
-    std::uint64_t words[mask_words];
-    constexpr AllAgree() : words() {
-        for (std::uint64_t& word : words) word = ~std::uint64_t{0};
-    }
-};
-constexpr AllAgree all_rows;
-
 struct Climber {
     using L = Lanes;
     using Vec = L::Vec;

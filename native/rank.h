@@ -1,7 +1,7 @@
-// TreeGrad-Ranker (the paper's two algorithms, gradient ascent and ADAM) and its greedy rival, whole loops.
+// TreeGrad-Ranker (the paper's two algorithms, gradient ascent and ADAM), whole loops.
 //
-// All of them walk at z and 1 - z together: the gradient of the relaxed objective (F(z) - F(1 - z)) / 2. Many rows are
-// stepped side by side, and only those whose z has moved are walked again, packed into full blocks.
+// Many rows are stepped side by side, and only those whose gradient is not known yet are walked, packed into full
+// blocks: a row that has not moved knows it, and so does one that moves on a face whose corners were walked.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,5 @@ struct Optimizer {
 // Games of one output. zeta, z: rows x players, zero at first; trace: rows x (steps + 1), or nullptr.
 void rank(const Game& game, const Rows& rows, const Optimizer& optimizer, double* zeta, double* z, double* trace,
           const Run& run);
-
-// The players in the order in which the greedy baseline takes them; order: rows x players.
-void greedy(const Game& game, const Rows& rows, std::int32_t* order, const Run& run);
 
 }  // namespace leafgrad

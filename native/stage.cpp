@@ -44,8 +44,9 @@ std::int64_t Room::lanes() const {
     return std::clamp<std::int64_t>(most_bytes / 8 / largest / 8 * 8, 8, most_lanes);
 }
 
-Stage::Stage(const Game& of, const Room& room, std::int64_t lanes)
+Stage::Stage(const Game& of, const Room& room, std::int64_t at_most)
     : game(of),
+      lanes(at_most),
       results(at(room.results * lanes)),
       z(at(room.z * lanes)),
       buffer_(of.forest, lanes),

@@ -61,7 +61,8 @@ public:
     Stage(const Game& game, const Room& room, std::int64_t lanes);
 
     const Game& game;
-    Walk walk{};  // buffers are set, and lanes by `take`
+    const std::int64_t lanes;  // the most that it takes
+    Walk walk{};               // buffers are set, and lanes by `take`
     Aligned<double> results, z;
 
     // The rows of these numbers are the lanes from now on.

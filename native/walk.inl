@@ -340,9 +340,9 @@ void walk_alone(const Walk& walk) {
         Walker<Alone, true, true>(walk).run_in_place();
 }
 void walk_value(const Walk& walk) { Walker<General<1>, false>(walk).run(); }
-template <int Q>
+template <int Q, bool Gradient>
 void walk_corners(const Walk& walk) {
-    Walker<Corners<Q>, false>(walk).run();
+    Walker<Corners<Q, Gradient>, Gradient>(walk).run();
 }
 
 }  // namespace

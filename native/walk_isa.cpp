@@ -22,7 +22,8 @@ const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA) = {
     {walk_general<1>, walk_general<2>},
     walk_alone,
     walk_value,
-    {walk_corners<2>, walk_corners<4>},
+    {walk_corners<2, false>, walk_corners<4, false>},
+    walk_corners<2, true>,
     walk_polynomials,
 };
 
