@@ -1,7 +1,7 @@
 """`python -m benchmarks.instructions [--check] [--build FOLDER]`: count instructions; write them, or compare.
 
-Half a minute, and a build of the core. Needs valgrind, a CPU with AVX2, and the `dev` extra's cmake, ninja and
-nanobind.
+Half a minute, and a build of the core. Needs valgrind, a CPU with AVX2, and cmake, ninja and nanobind (the
+`dev` extra).
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from pathlib import Path
 # The same program takes the same instructions to the last one, so any change is a change of the code. One per
 # cent lets those pass that only move a few about.
 SAME_COMPILER = 0.01
-# Another compiler vectorises other loops and keeps other numbers in registers: docs/decisions/instructions.md
-OTHER_COMPILER = 0.25
+# Another compiler keeps other numbers in registers: clang 22 took 9 % less to 9.5 % more than g++ 12.
+OTHER_COMPILER = 0.15
 
 
 @dataclass(frozen=True)
@@ -135,5 +135,5 @@ def verdict(committed: Counts, counted: Counts) -> tuple[str, bool]:
     elif any(change.better for change in changes):
         text.append(f"Better than committed; to hold on to it: {again}.")
     else:
-        text.append("As committed.")
+        text.append("The check passes.")
     return "\n".join(text), good
