@@ -55,6 +55,16 @@ struct Walk {
     std::int32_t game_outputs;
 };
 
+// How an optimiser steps: z += rate times the gradient, or ADAM's smoothed one, cut to [0, 1].
+struct Stride {
+    double rate;
+    double least;  // a z below it is 0
+    bool adam;
+    double beta1, beta2, eps;
+    bool eps_inside;
+    double power1, power2;  // beta1^t and beta2^t
+};
+
 struct Kernels {
     const char* name;
     int width;  // lanes of one vector
@@ -67,6 +77,8 @@ struct Kernels {
     void (*corners[2])(const Walk&);             // F at z in {0, 1}: two points, four
     void (*corner_gradient)(const Walk&);        // gradient at two such points
     void (*polynomials)(const Walk&, const Moves&);
+    // Moves z of one row, adds g to the sum, and tells whether z has moved. Arrays are padded, m and v ADAM's.
+    bool (*stride)(const Stride&, std::int64_t padded, const double* g, double* z, double* sum, double* m, double* v);
 };
 
 // The kernels in use: the best this CPU runs, or the one LEAFGRAD_ISA names.

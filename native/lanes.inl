@@ -31,12 +31,15 @@ struct Lanes {
     LG_INLINE Vec mul(Vec a, Vec b) { return _mm512_mul_pd(a, b); }
     LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_pd(a, b, c); }
     LG_INLINE Vec div(Vec a, Vec b) { return _mm512_div_pd(a, b); }
+    LG_INLINE Vec sqrt(Vec a) { return _mm512_sqrt_pd(a); }
+    LG_INLINE Vec lesser(Vec a, Vec b) { return _mm512_min_pd(a, b); }
     // Of the lanes that begin at `lane`, a multiple of the width: a byte of the words.
     LG_INLINE Mask mask(const std::uint64_t* words, int lane) { return reinterpret_cast<const Mask*>(words)[lane / 8]; }
     LG_INLINE Mask mask(const std::uint64_t* words, int lane, std::uint64_t flip) {
         return static_cast<Mask>(mask(words, lane) ^ flip);
     }
     LG_INLINE Mask is_zero(Vec a) { return _mm512_cmp_pd_mask(a, zero(), _CMP_EQ_OQ); }
+    LG_INLINE Mask less(Vec a, Vec b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return _mm512_mask_blend_pd(m, no, yes); }
     LG_INLINE Vec keep(Mask m, Vec a) { return _mm512_maskz_mov_pd(m, a); }
     LG_INLINE Vec add_where(Mask m, Vec a, Vec b) { return _mm512_mask_add_pd(a, m, a, b); }  // m ? a + b : a
@@ -87,11 +90,14 @@ struct Lanes {
     LG_INLINE Vec mul(Vec a, Vec b) { return _mm256_mul_pd(a, b); }
     LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_pd(a, b, c); }
     LG_INLINE Vec div(Vec a, Vec b) { return _mm256_div_pd(a, b); }
+    LG_INLINE Vec sqrt(Vec a) { return _mm256_sqrt_pd(a); }
+    LG_INLINE Vec lesser(Vec a, Vec b) { return _mm256_min_pd(a, b); }
     LG_INLINE Mask mask(const std::uint64_t* words, int lane, std::uint64_t flip = 0) {
         const std::uint64_t bits = (words[lane / 64] ^ flip) >> (lane % 64);
         return _mm256_castsi256_pd(_mm256_load_si256(reinterpret_cast<const __m256i*>(nibble_masks[bits & 15])));
     }
     LG_INLINE Mask is_zero(Vec a) { return _mm256_cmp_pd(a, zero(), _CMP_EQ_OQ); }
+    LG_INLINE Mask less(Vec a, Vec b) { return _mm256_cmp_pd(a, b, _CMP_LT_OQ); }
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return _mm256_blendv_pd(no, yes, m); }
     LG_INLINE Vec keep(Mask m, Vec a) { return _mm256_and_pd(m, a); }
     LG_INLINE Vec add_where(Mask m, Vec a, Vec b) { return _mm256_add_pd(a, _mm256_and_pd(m, b)); }
@@ -135,11 +141,14 @@ struct Lanes {
     LG_INLINE Vec mul(Vec a, Vec b) { return a * b; }
     LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
     LG_INLINE Vec div(Vec a, Vec b) { return a / b; }
+    LG_INLINE Vec sqrt(Vec a) { return Vec{__builtin_sqrt(a[0]), __builtin_sqrt(a[1])}; }
+    LG_INLINE Vec lesser(Vec a, Vec b) { return choose(less(a, b), a, b); }
     LG_INLINE Mask mask(const std::uint64_t* words, int lane, std::uint64_t flip = 0) {
         const auto bits = static_cast<std::int64_t>((words[lane / 64] ^ flip) >> (lane % 64));
         return Mask{-(bits & 1), -((bits >> 1) & 1)};
     }
     LG_INLINE Mask is_zero(Vec a) { return (Mask)(a == zero()); }
+    LG_INLINE Mask less(Vec a, Vec b) { return (Mask)(a < b); }
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return (Vec)((m & (Mask)yes) | (~m & (Mask)no)); }
     LG_INLINE Vec keep(Mask m, Vec a) { return (Vec)(m & (Mask)a); }
     LG_INLINE Vec add_where(Mask m, Vec a, Vec b) { return a + keep(m, b); }

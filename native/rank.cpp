@@ -1,7 +1,6 @@
 #include "rank.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -25,18 +24,22 @@ class Climb {
 public:
     Climb(Stage& stage, const Rows& rows, const Optimizer& how, std::int64_t begin, std::int64_t count, double* trace)
         : players(stage.game.used_players.size()),
-          z(at(count) * players, 0.5),
-          sum(at(count) * players, 0.0),
           how_(how),
           begin_(begin),
           lanes_(at(stage.lanes)),
           trace_(trace),
           ascent_(stage, rows),
-          g_(at(count) * players, 0.0),
-          m_(how.adam ? g_.size() : 0, 0.0),
-          v_(m_.size(), 0.0),
+          padded_((players + most_width - 1) / most_width * most_width),
+          z_(at(count) * padded_),
+          sum_(at(count) * padded_),
+          g_(at(count) * padded_),
+          m_(how.adam ? at(count) * padded_ : 0),
+          v_(how.adam ? at(count) * padded_ : 0),
           objective_(at(count), 0.0),
-          states_(at(count)) {}
+          states_(at(count),
+                  {0, {how.rate, smallest_z, how.adam, how.beta1, how.beta2, how.eps, how.eps_inside, 1, 1}, {}}) {
+        std::fill_n(z_.data(), at(count) * padded_, 0.5);
+    }
 
     void run(Pulse& pulse) {
         std::vector<std::size_t> walking(states_.size()), waiting, next;
@@ -59,23 +62,28 @@ public:
         for (const std::size_t row : walking) record(row);
     }
 
-    std::size_t players;         // the used ones
-    std::vector<double> z, sum;  // rows x players: the last point, the sum of the gradients before it
+    // Of a row, in used players: where it is, and the sum of its gradients so far.
+    double* z(std::size_t row) const { return z_.data() + row * padded_; }
+    const double* sum(std::size_t row) const { return sum_.data() + row * padded_; }
+
+    const std::size_t players;  // the used ones
 
 private:
     struct State {
-        std::int64_t t = 0;               // steps done
-        double power1 = 1, power2 = 1;    // of ADAM's betas
+        std::int64_t t;  // steps done
+        Stride how;
         std::vector<std::size_t> moving;  // the players that a waiting row's face moves
     };
+
+    double* g(std::size_t row) const { return g_.data() + row * padded_; }
 
     bool unfinished(std::size_t row) const { return states_[row].t < how_.steps; }
 
     void walk(const std::vector<std::size_t>& rows, bool gradients, Pulse& pulse) {
         places_.clear();
         for (const std::size_t row : rows)
-            places_.push_back({begin_ + static_cast<std::int64_t>(row), z.data() + row * players,
-                               gradients ? g_.data() + row * players : nullptr, &objective_[row]});
+            places_.push_back(
+                {begin_ + static_cast<std::int64_t>(row), z(row), gradients ? g(row) : nullptr, &objective_[row]});
         ascent_.walk(places_, pulse);
     }
 
@@ -84,38 +92,11 @@ private:
         State& state = states_[row];
         record(row);
         ++state.t;
-        state.power1 *= how_.beta1;
-        state.power2 *= how_.beta2;
-        return how_.adam ? move<true>(row, state) : move<false>(row, state);
-    }
-
-    // No branches: the compiler makes vectors of it.
-    template <bool adam>
-    bool move(std::size_t row, const State& state) {
-        const std::size_t from = row * players;
-        double* to_z = z.data() + from;
-        double* to_sum = sum.data() + from;
-        const double* g = g_.data() + from;
-        std::int64_t moved = 0;
-        for (std::size_t i = 0; i < players; ++i) {
-            to_sum[i] += g[i];
-            const double direction = adam ? smoothed(from + i, g[i], state) : g[i];
-            double to = to_z[i] + how_.rate * direction;
-            to = to < 1.0 ? to : 1.0;
-            to = to < smallest_z ? 0.0 : to;
-            moved |= to != to_z[i];
-            to_z[i] = to;
-        }
-        return moved != 0;
-    }
-
-    double smoothed(std::size_t i, double g, const State& state) {
-        m_[i] = how_.beta1 * m_[i] + (1 - how_.beta1) * g;
-        v_[i] = how_.beta2 * v_[i] + (1 - how_.beta2) * (g * g);
-        const double m = m_[i] / (1 - state.power1), v = v_[i] / (1 - state.power2);
-        if (how_.eps_inside) return m / std::sqrt(v + how_.eps);
-        // A gradient that was always 0 moves nothing, whatever eps is.
-        return m == 0 ? 0 : m / (std::sqrt(v) + how_.eps);
+        state.how.power1 *= state.how.beta1;
+        state.how.power2 *= state.how.beta2;
+        const std::size_t from = row * padded_, smooth = state.how.adam ? from : 0;
+        return kernels().stride(state.how, static_cast<std::int64_t>(padded_), g(row), z(row), sum_.data() + from,
+                                m_.data() + smooth, v_.data() + smooth);
     }
 
     void record(std::size_t row) {
@@ -130,14 +111,14 @@ private:
         if (how_.adam) return false;
         std::vector<std::size_t> moving;
         std::size_t still = 0;
-        for (std::size_t i = row * players; i < (row + 1) * players; ++i) {
-            if (z[i] == 0.0 || z[i] == 1.0) continue;
-            if (g_[i] == 0.0)
+        for (std::size_t player = 0; player < players; ++player) {
+            if (z(row)[player] == 0.0 || z(row)[player] == 1.0) continue;
+            if (g(row)[player] == 0.0)
                 ++still;
             else if (moving.size() == most_moving)
                 return false;
             else
-                moving.push_back(i - row * players);
+                moving.push_back(player);
         }
         const double walks = static_cast<double>(std::size_t{1} << moving.size()) * (still == 0 ? 0.5 : 1);
         if (walks > worth * static_cast<double>(how_.steps - states_[row].t)) return false;
@@ -153,7 +134,7 @@ private:
             // As many as fill a block: all of them might be much to keep.
             for (std::size_t i = first; i < waiting.size() && places_.size() < lanes_; ++i) {
                 const std::size_t row = waiting[i];
-                faces.emplace_back(begin_ + static_cast<std::int64_t>(row), z.data() + row * players, players,
+                faces.emplace_back(begin_ + static_cast<std::int64_t>(row), z(row), players,
                                    std::move(states_[row].moving));
                 faces.back().add_places(places_);
             }
@@ -161,9 +142,9 @@ private:
             for (std::size_t i = 0; i < faces.size(); ++i) {
                 const std::size_t row = waiting[first + i];
                 do {
-                    faces[i].look(z.data() + row * players, g_.data() + row * players, objective_[row]);
+                    faces[i].look(z(row), g(row), objective_[row]);
                     step(row);
-                } while (unfinished(row) && faces[i].holds(z.data() + row * players));
+                } while (unfinished(row) && faces[i].holds(z(row)));
                 if (unfinished(row)) left.push_back(row);
             }
         }
@@ -174,8 +155,9 @@ private:
     std::size_t lanes_;
     double* trace_;
     Ascent ascent_;
-    std::vector<double> g_, m_, v_;  // rows x players
-    std::vector<double> objective_;  // (F(z) - F(1 - z)) / 2
+    const std::size_t padded_;             // players, in whole vectors
+    Aligned<double> z_, sum_, g_, m_, v_;  // rows x padded
+    std::vector<double> objective_;        // (F(z) - F(1 - z)) / 2
     std::vector<State> states_;
     std::vector<Place> places_;
 };
@@ -195,8 +177,8 @@ void rank(const Game& game, const Rows& rows, const Optimizer& optimizer, double
                    for (std::size_t i = 0; i < at(count); ++i)
                        for (std::size_t slot = 0; slot < climb.players; ++slot) {
                            const auto to = (at(begin) + i) * n_players + at(game.used_players[slot]);
-                           zeta[to] = climb.sum[i * climb.players + slot] / static_cast<double>(optimizer.steps);
-                           z[to] = climb.z[i * climb.players + slot];
+                           zeta[to] = climb.sum(i)[slot] / static_cast<double>(optimizer.steps);
+                           z[to] = climb.z(i)[slot];
                        }
                });
 }

@@ -4,6 +4,7 @@
 #include "points.inl"
 #include "probabilistic.inl"
 #include "route.inl"
+#include "stride.inl"
 #include "walk.inl"
 
 #define LG_JOIN_(a, b) a##b
@@ -25,6 +26,7 @@ const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA) = {
     {walk_corners<2, false>, walk_corners<4, false>},
     walk_corners<2, true>,
     walk_polynomials,
+    stride,
 };
 
 }  // namespace leafgrad
