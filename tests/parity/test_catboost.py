@@ -284,6 +284,15 @@ def test_long_and_foreign_texts_as_categories() -> None:
     assert np.all(np.abs(forest.predict(one_column(texts)) - expected) <= EXACT * unit(forest))
 
 
+def test_a_column_of_categories_that_no_tree_splits_on() -> None:
+    frame = pd.DataFrame({"a": d.X[:, 0], "b": "one and the same"})
+    model = CatBoostRegressor(**few, cat_features=["b"], one_hot_max_size=255).fit(frame, d.real)
+    forest = lg.load(model)
+    assert forest.checked
+    assert forest.categories == (None, ())
+    assert np.all(np.abs(forest.predict(frame) - model.predict(frame)) <= EXACT * unit(forest))
+
+
 # What the forest says of the model
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import leafgrad as lg
@@ -111,6 +112,14 @@ def test_spoken_rows_hold_the_users_values() -> None:
     assert numbers.dtype == np.float64
     assert numbers[0].tolist() == [0.5, 4, 10, 2.5, 7]
     assert spoken(f, codes) is codes
+
+
+@pytest.mark.parametrize(("hashed", "known"), [(True, {"a value never seen", "another one"}), (False, {1})])
+def test_a_column_of_no_known_categories_is_spoken_as_unseen_ones(hashed: bool, known: set) -> None:
+    """No split is on it, so that its numbers are those of any other column."""
+    f = one_split(n_features=2, missing=True, categories=(None, ()), categories_hashed=hashed)
+    X = spoken(f, probe_rows(f))
+    assert set(X[pd.notna(X[:, 1]), 1]) == known
 
 
 def test_hashed_categories_are_spoken_as_texts_with_these_hashes() -> None:

@@ -85,8 +85,11 @@ def spoken(forest: Forest, X: FloatArray) -> npt.NDArray[Any]:
     """
     if forest.categories is None or forest.codes_in_arrays:
         return X
+    # Of a column in which all was missing nobody knows whether it was to be text.
     text = forest.categories_hashed or any(
-        isinstance(value, str) for values in forest.categories for value in values or ()
+        not values or any(isinstance(value, str) for value in values)
+        for values in forest.categories
+        if values is not None
     )
     out = X.astype(object) if text else X.copy()
     for j, values in enumerate(forest.categories):
@@ -98,9 +101,9 @@ def spoken(forest: Forest, X: FloatArray) -> npt.NDArray[Any]:
                 known = (*values, "a value never seen", None)
             else:
                 known = (*values, max(values, default=0) + 1, np.nan)
-            uncoded = np.isnan(X[:, j])
+            uncoded = ~((X[:, j] >= 0) & (X[:, j] < len(values)))  # NaN, and all where no value is known
             table = np.array(known, dtype=object)
-            code = np.where(uncoded, len(values) + np.arange(len(X)) % 2, np.where(uncoded, 0, X[:, j]))
+            code = np.where(uncoded, len(values) + np.arange(len(X)) % 2, X[:, j])
             out[:, j] = table[code.astype(np.int64)]
     return out
 
