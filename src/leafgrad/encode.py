@@ -137,7 +137,9 @@ def _match(forest: Forest, table: Table) -> None:
     width = forest.n_features
     ours, theirs = forest.feature_names, table.names
     if ours is not None and theirs is not None:
-        if theirs != ours:
+        # LightGBM writes an underscore for a space, and takes the frame that it was trained on nevertheless.
+        spaceless = forest.library == "LightGBM" and tuple(name.replace(" ", "_") for name in theirs) == ours
+        if theirs != ours and not spaceless:
             raise _names_differ(tuple(ours), theirs, table)
         return
     if table.width == width:

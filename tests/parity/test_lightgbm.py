@@ -533,6 +533,13 @@ def test_names() -> None:
     assert lg.load(model).feature_names == tuple(frame.columns)
     assert lg.load(model.model_to_string()).feature_names == tuple(frame.columns)
     assert lg.load(fitted("regression")).feature_names is None
+    spaced = frame.rename(columns={"b": "b and more"})
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Found whitespace in feature_names")
+        model = lightgbm.train(quick, lightgbm.Dataset(spaced, y), 3)
+    forest = lg.load(model)
+    assert forest.feature_names == ("größe", "b_and_more", "c=d", "e", "f", "g")
+    np.testing.assert_array_equal(forest.predict(spaced), forest.predict(X))
 
 
 # What the live model tells of itself

@@ -165,6 +165,16 @@ def test_other_names_are_refused_with_the_cure(make, columns, message):
         assert encode.rows(forest, cured).n == 1
 
 
+def test_names_with_spaces_are_those_that_lightgbm_writes_without():
+    frame = pd.DataFrame(ROWS, columns=["a b", "c_d", " e"])
+    forest = strict(feature_names=("a_b", "c_d", "_e"))
+    np.testing.assert_array_equal(encode.matrix(forest.replace(library="LightGBM"), frame), ROWS)
+    with pytest.raises(InputError, match="X lacks columns of the model: 'a_b', '_e'"):
+        encode.rows(forest, frame)
+    with pytest.raises(InputError, match="X lacks columns of the model: 'a_b', '_e'"):
+        encode.rows(forest.replace(library="LightGBM"), frame[["c_d", "a b", " e"]])
+
+
 def test_a_repeated_name_of_a_row_is_refused():
     with pytest.raises(InputError, match="X has a column more than once"):
         encode.rows(strict(feature_names=NAMES), pd.Series([1.0] * 4, index=["a", "b", "c", "a"]))
