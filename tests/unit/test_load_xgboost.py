@@ -312,6 +312,13 @@ def test_what_is_no_model_or_not_fitted() -> None:
         lg.load(Far())
 
 
+@pytest.mark.parametrize("options", [{}, {"base_score": 0.5}])
+def test_a_classifier_of_one_class(options: dict[str, Any]) -> None:
+    model = xgb.XGBClassifier(n_estimators=2, **options).fit(np.eye(4), np.zeros(4, dtype=int))
+    with pytest.raises(lg.UnsupportedModelError, match=r"XGBClassifier was fitted on the one class 0: its"):
+        lg.load(model)
+
+
 def test_a_linear_booster() -> None:
     import warnings
 

@@ -55,19 +55,24 @@ def read(model: Any, cover: str | None) -> Source:
     _require_version()
     if wraps and not model.__sklearn_is_fitted__():
         raise UnsupportedModelError(f"this {name} is not fitted. Call model.fit(X, y) first.")
+    known = getattr(model, "classes_", None) if wraps else None
+    if known is not None and len(known) < 2:
+        raise UnsupportedModelError(
+            f"this {name} was fitted on the one class {known[0]!s}: its margin is that of a second class, "
+            "which it has never seen. Fit it on two classes or more."
+        )
     booster = model.get_booster() if wraps else model
     source, facts = _source(parse(bytes(booster.save_raw("ubj"))), cover, wraps=wraps)
     if not wraps:
         raw, leaves = _margins(lambda: booster, facts.rounds), _leaves(lambda: booster, facts)
         return replace(source, model_name=name, raw=raw, leaves=leaves)
     missing = math.nan if model.missing is None else float(model.missing)
-    known = getattr(model, "classes_", None) if facts.may_classify else None
     return replace(
         source,
         raw=lambda X: model.predict(X, output_margin=True),
         leaves=_leaves(lambda: booster, facts, missing),
         model_name=name,
-        classes=source.classes if known is None else labels(known),
+        classes=labels(known) if known is not None and facts.may_classify else source.classes,
         missing_value=None if math.isnan(missing) else missing,
     )
 
