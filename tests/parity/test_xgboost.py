@@ -255,6 +255,16 @@ def test_a_booster_predicts_with_all_rounds_and_its_wrapper_up_to_the_best() -> 
 
 
 @pytest.mark.supports("XGBoost", "categories in another order")
+def test_a_model_of_many_columns() -> None:
+    """Nearly every row of so many would hold an infinity, if any cell might; XGBoost tells no leaves then."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3_000))
+    model = xgb.XGBRegressor(n_estimators=5, max_depth=3, n_jobs=1).fit(X, X[:, 0] + X[:, 2_999])
+    forest = lg.load(model)
+    assert forest.checked
+    assert_same(forest, model, X)
+
+
 def test_a_frame_in_another_order_of_categories_goes_the_models_way() -> None:
     """By value since XGBoost 3.1; before, the frame's own codes count, right or wrong."""
     model = zoo.fitted("categories of a frame")

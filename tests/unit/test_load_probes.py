@@ -98,6 +98,13 @@ def test_only_values_that_the_forest_takes() -> None:
     assert np.isinf(probe_rows(forest(rng, Shape()))).any()
 
 
+@pytest.mark.parametrize("n_features", [2, 20, 5_000])
+def test_infinities_are_in_some_rows_however_wide(n_features: int) -> None:
+    X = probe_rows(one_split(n_features=n_features, missing=True))
+    with_infinity = np.isinf(X).any(axis=1).mean()
+    assert 0 < with_infinity < 0.25
+
+
 def test_spoken_rows_hold_the_users_values() -> None:
     f = forest(np.random.default_rng(0), Shape(), missing=True)
     codes = np.array([[0.5, 1, 0, 2, 7], [0.5, np.nan, np.nan, np.nan, 7], [0.5, np.nan, np.nan, np.nan, 7]])

@@ -235,6 +235,8 @@ def _leaves(booster: Callable[[], Any], facts: _Facts, missing: float = math.nan
         asked = booster()
         with np.errstate(over="ignore"):
             told = ~np.isinf(X.astype(np.float32)).any(axis=1)
+        if not told.any():
+            return np.full((len(X), len(start) - 1), -1)
         data = sys.modules["xgboost"].DMatrix(
             X[told], missing=missing, feature_names=asked.feature_names, feature_types=asked.feature_types
         )
