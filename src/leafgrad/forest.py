@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+# The bits of `flags`, and the largest number that ZERO_MISSING takes for zero: native/split.h has the same.
 MISSING_LEFT, CATEGORICAL, OTHER_LEFT, ZERO_MISSING, NEGATIVE_OTHER = 1, 2, 4, 8, 16
+LARGEST_ZERO = float(np.float32(1e-35))
 
 T = TypeVar("T")
 
@@ -116,7 +118,9 @@ class Forest:
     right = _OfCore[NDArray[np.int32]]("Right child, counted from its tree's root; -1 at a leaf.")
     feature = _OfCore[NDArray[np.int32]]("Column a node splits on; -1 at a leaf.")
     threshold = _OfCore[NDArray[np.float64]]("`x <= threshold` goes left, in `dtype`.")
-    flags = _OfCore[NDArray[np.uint8]]("1: NaN left; 2: categorical; 4: other codes left; 8: zero is NaN.")
+    flags = _OfCore[NDArray[np.uint8]](
+        "1: NaN left; 2: categorical; 4: other codes left; 8: zero is NaN; 16: from -1 to 0 is another code."
+    )
     category_set = _OfCore[NDArray[np.int32]]("Set of a categorical node, else -1.")
     set_start = _OfCore[NDArray[np.int64]]("First word of each category set and the end.")
     set_words = _OfCore[NDArray[np.uint32]]("Bit c % 32 of a set's word c // 32: code c goes left.")

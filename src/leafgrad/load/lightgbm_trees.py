@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from leafgrad.errors import InputError, ModelFormatError
+from leafgrad.forest import LARGEST_ZERO
 from leafgrad.load.lightgbm_text import Text
 from leafgrad.load.trees import BoolArray, FloatArray, IntArray, Trees, summed_up
 
 CATEGORICAL, DEFAULT_LEFT, MISSING_TYPE = 1, 2, 12  # bits of decision_type
 NONE, ZERO, NAN = 0, 4, 8  # of MISSING_TYPE
-LARGEST_ZERO = float(np.float32(1e-35))  # native/split.h has the same
 
 
 def trees_of(text: Text, cover: str | None, name: str) -> Trees:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leafgrad.category_hash import text_of
-from leafgrad.forest import Forest
+from leafgrad.forest import CATEGORICAL, LARGEST_ZERO, OTHER_LEFT, ZERO_MISSING, Forest
 from leafgrad.load.trees import (
     BoolArray,
     FloatArray,
@@ -27,8 +27,6 @@ from leafgrad.load.trees import (
     parents,
 )
 
-CATEGORICAL, ZERO_MISSING = 2, 8  # of Forest.flags
-ZERO = float(np.float32(1e-35))  # the largest that ZERO_MISSING takes for one
 PER_SPLIT = 4  # rows per sampled split
 CELLS = 4_000_000  # numbers in all rows together, at most
 POOL = 8_192  # splits whose thresholds fill the other features
@@ -243,7 +241,7 @@ def _members(forest: Forest, node: int, codes: IntArray) -> BoolArray:
     words = forest.set_words[forest.set_start[which] : forest.set_start[which + 1]]
     inside = codes < 32 * len(words)
     known = codes[inside]
-    table = np.full(len(codes), bool(forest.flags[node] & 4))
+    table = np.full(len(codes), bool(forest.flags[node] & OTHER_LEFT))
     table[inside] = words[known >> 5] >> (known & 31).astype(np.uint32) & 1
     return table
 
@@ -294,7 +292,7 @@ def _straddle(
     if forest.missing:
         values[3] = np.full(len(splits), np.nan)
     # Zeros that count as missing, and the first numbers beside them that do not.
-    zeros = np.array([0.0, ZERO, -ZERO, np.nextafter(ZERO, 1), np.nextafter(-ZERO, -1)])
+    zeros = np.array([0, LARGEST_ZERO, -LARGEST_ZERO, *np.nextafter([LARGEST_ZERO, -LARGEST_ZERO], [1, -1])])
     as_missing = (forest.flags[splits] & ZERO_MISSING) != 0
     values[2] = np.where(as_missing, rng.choice(zeros, len(splits)), values[2])
     for k, value in enumerate(values):

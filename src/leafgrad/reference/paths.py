@@ -12,22 +12,20 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from leafgrad.forest import Forest
-
-MISSING_LEFT, CATEGORICAL, OTHER_LEFT, ZERO_MISSING, NEGATIVE_OTHER = (
-    1,
-    2,
-    4,
-    8,
-    16,
-)  # the bits of `forest.flags`
-LARGEST_ZERO = float(np.float32(1e-35))
+from leafgrad.forest import (
+    CATEGORICAL,
+    LARGEST_ZERO,
+    MISSING_LEFT,
+    NEGATIVE_OTHER,
+    OTHER_LEFT,
+    ZERO_MISSING,
+    Forest,
+)
 
 
 @dataclass(frozen=True)

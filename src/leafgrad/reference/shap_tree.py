@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from leafgrad.forest import Forest
+from leafgrad.forest import CATEGORICAL, ZERO_MISSING, Forest
 from leafgrad.reference.edges import Floats
-from leafgrad.reference.paths import CATEGORICAL, ZERO_MISSING
 
 
 def shap_tree_explainer(forest: Forest, x: npt.ArrayLike, output: int) -> Floats:

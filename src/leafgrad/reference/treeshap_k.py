@@ -2,7 +2,7 @@
 
 A path carries theta, the coefficients c_k of prod (1 + gamma y) · (1 + y)^(M - |F|) over (M + 1) C(M, k). A
 factor leaves by solving a triangular system whose condition grows as 2^M where gamma = 1, and faster where it
-is more (`conditioning.treeshap_k`).
+is more (`conditioning.tree_shap_k`).
 """
 
 from __future__ import annotations
