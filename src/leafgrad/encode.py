@@ -140,8 +140,12 @@ def _match(forest: Forest, table: Table) -> None:
         # LightGBM writes an underscore for a space, and takes the frame that it was trained on nevertheless.
         spaceless = forest.library == "LightGBM" and tuple(name.replace(" ", "_") for name in theirs) == ours
         if theirs != ours and not spaceless:
-            raise _names_differ(tuple(ours), theirs, table)
+            raise _names_differ(ours, theirs, table)
         return
+    numbered = table.numbered
+    # Numbers go by place, but not where the model knows the same ones in another order.
+    if ours is not None and numbered is not None and numbered != ours and sorted(numbered) == sorted(ours):
+        raise _names_differ(ours, numbered, table)
     if table.width == width:
         return
     if table.single:
@@ -158,6 +162,8 @@ def _names_differ(ours: tuple[str, ...], theirs: tuple[str, ...], table: Table) 
     cure = "X[list(forest.feature_names)]"
     if table.make == "pyarrow":
         cure = "X.select(list(forest.feature_names))"
+    elif table.numbered is not None:
+        cure = f"X.rename({'str' if table.single else 'columns=str'})[list(forest.feature_names)]"
     known, given = set(ours), set(theirs)
     missing = [name for name in ours if name not in given]
     extra = [name for name in theirs if name not in known]

@@ -36,6 +36,8 @@ class Table:
         Rows and columns.
     names : tuple of str or None
         Column names, where X has them.
+    numbered : tuple of str or None
+        Labels of pandas' columns that are no text, as text; no names, as pandas itself numbers columns.
     single : bool
         X was one row without a row axis.
     make : str
@@ -55,6 +57,7 @@ class Table:
     n: int
     width: int
     names: tuple[str, ...] | None = None
+    numbered: tuple[str, ...] | None = None
     single: bool = False
     make: str = "numpy"
     index: Any = None
@@ -173,6 +176,7 @@ class _Frame(Table):
             )
         # pandas numbers the columns of a frame made without names: that is a nameless table.
         self.names = tuple(names) if all(text) else None
+        self.numbered = None if any(text) else tuple(map(str, names))
         self.make = frame.implementation.name.lower()
         if frame.implementation.is_pandas_like():
             self.index = frame.to_native().index
@@ -365,6 +369,8 @@ def _from_series(X: Any) -> Table:
     out.make, out.floats = "pandas", True
     if names and all(isinstance(name, str) for name in names):
         out.names = tuple(names)
+    elif not any(isinstance(name, str) for name in names):
+        out.numbered = tuple(map(str, names))
     return out
 
 

@@ -180,6 +180,24 @@ def test_a_repeated_name_of_a_row_is_refused():
         encode.rows(strict(feature_names=NAMES), pd.Series([1.0] * 4, index=["a", "b", "c", "a"]))
 
 
+def test_numbered_columns_go_by_place_unless_they_are_the_models_in_another_order():
+    X = pd.DataFrame(ROWS, columns=[5, 2, 7])
+    for names in (NAMES, ("5", "2", "7"), None):
+        np.testing.assert_array_equal(encode.matrix(strict(feature_names=names), X), ROWS)
+        np.testing.assert_array_equal(encode.matrix(strict(feature_names=names), X.iloc[1]), ROWS[1:])
+    forest = strict(feature_names=("2", "5", "7"))
+    told = "another order (column 0 is '5', the model's is '2'); pass "
+    cure = "X.rename(columns=str)[list(forest.feature_names)]"
+    with pytest.raises(InputError, match=re.escape(told + cure)):
+        encode.rows(forest, X)
+    with pytest.raises(InputError, match=re.escape(told + cure.replace("columns=", ""))):
+        encode.rows(forest, X.iloc[1])
+    cured = X.rename(columns=str)[list(forest.feature_names)]
+    np.testing.assert_array_equal(encode.matrix(forest, cured), ROWS[:, [1, 0, 2]])
+    cured = X.iloc[1].rename(str)[list(forest.feature_names)]
+    np.testing.assert_array_equal(encode.matrix(forest, cured), ROWS[1:, [1, 0, 2]])
+
+
 def test_many_names_are_not_all_told():
     names = [f"n{i}" for i in range(20)]
     with pytest.raises(InputError, match="'n0', 'n1', 'n2', 'n3', 'n4' and 12 more; rename"):
