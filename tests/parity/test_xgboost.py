@@ -139,6 +139,15 @@ def test_a_saved_model_explains_to_the_bit_as_the_live_one(name: str, ending: st
 # What the forest says of itself
 
 
+@pytest.mark.parametrize("form", ["json", "ubj"])
+def test_a_models_content_in_place_of_a_file(form: str) -> None:
+    booster = zoo.fitted("Booster")
+    content = booster.save_raw(form)
+    forms = [content, bytes(content), content.decode()] if form == "json" else [content, bytes(content)]
+    for given in forms:
+        np.testing.assert_array_equal(lg.load(given).value, lg.load(booster).value)
+
+
 def test_links_and_classes() -> None:
     def facts(name: str) -> tuple[Any, ...]:
         forest = load(name)

@@ -139,7 +139,7 @@ def _content(given: str | bytes | bytearray | os.PathLike[str]) -> tuple[bytes |
     """What a file holds, and how messages call it; no content for one of our own."""
     if isinstance(given, bytes | bytearray):
         return bytes(given), "the model's content"
-    if isinstance(given, str) and "\n" in given:  # no path, but a model's text
+    if isinstance(given, str) and ("\n" in given or given.startswith("{")):  # no path, but a model's text
         return given.encode(), "the model's text"
     path = Path(given)
     return None if path.suffix == ".npz" else path.read_bytes(), str(path)
