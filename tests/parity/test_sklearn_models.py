@@ -298,7 +298,7 @@ def test_categories_in_every_form(form: str, target: str) -> None:
 
 def test_a_column_of_categories_that_held_nothing_in_training() -> None:
     frame = FRAME[["size"]].assign(city=pd.Categorical([None] * len(FRAME), categories=["a", "b"]))
-    model = HistGradientBoostingRegressor(**hist).fit(frame, d.real)
+    model = HistGradientBoostingRegressor(categorical_features="from_dtype", **hist).fit(frame, d.real)
     forest = lg.load(model)
     assert forest.categories == (None, ())
     assert_same(forest, model, frame)
