@@ -21,6 +21,7 @@ import numpy as np
 
 import leafgrad._core
 from benchmarks import models
+from benchmarks.memory import peak
 from benchmarks.report import Report
 from benchmarks.timing import Contender, process, race
 from leafgrad._core import available_isas
@@ -52,11 +53,7 @@ def _one_row(name: str, quick: bool) -> Callable[[], Any]:
     model, features = _model(name, quick)
     forest, X = lg.load(model), models.rows(1, features, seed=7)[0]
 
-    def hundred() -> None:
-        for _ in range(100):
-            lg.explain(forest, X)
-
-    return hundred
+    return lambda: len(lg.explain(forest, X))
 
 
 def _shap(name: str, quick: bool, rows: int) -> Callable[[], Any]:
@@ -77,7 +74,8 @@ def _against_shap(
     if name == "boosted":
         threads = {"LEAFGRAD_ISA": WIDEST, "LEAFGRAD_NUM_THREADS": "2"}
         contenders.append(Contender("two", _leafgrad, (name, quick, rows, 2), threads))
-    best, values = race(contenders, rounds=2 if quick else 5)
+    raced = race(contenders, rounds=2 if quick else 5)
+    best, values = raced.seconds, raced.returned
     each = {who: 1e6 * s / (shap_rows if who == "shap" else rows) for who, s in best.items()}
     scale, shown = np.abs(values["shap"]).max(), len(values["shap"])
     report.add(name, "shap, one thread", each["shap"], "us/row", "", f"{shap_rows} rows")
@@ -117,18 +115,8 @@ def _beside_output(rows: int, depth: int, outputs: int, features: int) -> float:
     )
     X = rng.normal(size=(rows, features))
     lg.explain(forest, X[:1])
-    status, clear = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-
-    def read(key: str) -> float:
-        return (
-            next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith(key))
-            / 1e3
-        )
-
-    clear.write_text("5")  # the peak starts anew
-    before = read("VmRSS")
-    values = lg.explain(forest, X, threads=1, progress=False).values
-    return read("VmHWM") - before - values.nbytes / 1e6
+    values, megabytes = peak(lambda: lg.explain(forest, X, threads=1, progress=False).values)
+    return megabytes - values.nbytes / 1e6
 
 
 def _load_seconds(quick: bool) -> float:
@@ -176,10 +164,8 @@ def run(*, quick: bool) -> Report:
         20 if quick else 500,
         {"avx512": "at least 150", "avx2": "at least 80"},
     )
-    best, _ = race(
-        [Contender("one", _one_row, ("boosted", quick), {"LEAFGRAD_ISA": WIDEST})], 5 if quick else 50
-    )
-    one = 1e6 * best["one"] / 100
+    alone = Contender("one", _one_row, ("boosted", quick), {"LEAFGRAD_ISA": WIDEST})
+    one = 1e6 * race([alone], 5 if quick else 50).seconds["one"]
     report.add(
         "boosted",
         "one row alone, call to answer",

@@ -6,13 +6,16 @@ import json
 import os
 import platform
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Line:
-    """One measured fact: `value` in `unit`; `wanted` says what it must reach, `details` how it came about."""
+    """One measured fact: `value` in `unit`; `wanted` says what it must reach, `details` how it came about.
+
+    `facts` are further numbers of the same measurement, for the JSON: the details tell them in words.
+    """
 
     workload: str
     measure: str
@@ -20,6 +23,7 @@ class Line:
     unit: str
     wanted: str = ""
     details: str = ""
+    facts: dict[str, float] = field(default_factory=dict)
 
 
 def _cpu() -> str:
@@ -27,6 +31,13 @@ def _cpu() -> str:
     names = [line.split(":")[1].strip() for line in text.splitlines() if line.startswith("model name")]
     flags = [flag for flag in ("avx2", "avx512f") if f" {flag} " in text]
     return f"{names[0] if names else platform.machine()} ({', '.join(flags)}), {os.cpu_count()} cores"
+
+
+def _there(package: str) -> bool:
+    try:
+        return bool(version(package))
+    except PackageNotFoundError:
+        return False
 
 
 @dataclass
@@ -39,15 +50,22 @@ class Report:
     lines: list[Line] = field(default_factory=list)
 
     def add(
-        self, workload: str, measure: str, value: float, unit: str, wanted: str = "", details: str = ""
+        self,
+        workload: str,
+        measure: str,
+        value: float,
+        unit: str,
+        wanted: str = "",
+        details: str = "",
+        facts: dict[str, float] | None = None,
     ) -> None:
         """Append a `Line` and show it at once."""
         print(f"{workload}: {measure} = {value:.4g} {unit}" + (f" ({wanted})" if wanted else ""), flush=True)
-        self.lines.append(Line(workload, measure, value, unit, wanted, details))
+        self.lines.append(Line(workload, measure, value, unit, wanted, details, facts or {}))
 
     def machine(self) -> dict[str, str]:
         """The machine and the versions: numbers mean nothing without them."""
-        versions = {name: version(name) for name in self.packages}
+        versions = {name: version(name) for name in self.packages if _there(name)}
         return {"cpu": _cpu(), "python": platform.python_version(), **versions}
 
     def markdown(self) -> str:
@@ -62,7 +80,11 @@ class Report:
 
     def value(self, workload: str, measure: str) -> float:
         """One measured number."""
-        return next(x.value for x in self.lines if (x.workload, x.measure) == (workload, measure))
+        return self.line(workload, measure).value
+
+    def line(self, workload: str, measure: str) -> Line:
+        """One measured fact."""
+        return next(x for x in self.lines if (x.workload, x.measure) == (workload, measure))
 
     def write(self, folder: Path, name: str) -> None:
         """Write `name`.md and `name`.json into `folder`."""

@@ -3,7 +3,8 @@
 Thread counts and instruction sets are fixed by environment variables that are read once, at import. So each
 contender lives in its own process, started with its own environment, where it is set up once and keeps its
 model warm. Rounds go through the contenders in turn, so that a busy moment of the machine hits all of them,
-and a contender's time is its best round: noise only ever adds.
+and a contender's time is its best round: noise only ever adds. A call too short to be timed well is repeated
+within its round, which then counts their mean.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-ONE_THREAD = {f"{who}_NUM_THREADS": "1" for who in ("OMP", "OPENBLAS", "MKL", "NUMBA", "LEAFGRAD")}
+from benchmarks.memory import peak
 
-_call: Callable[[], Any]
+ONE_THREAD = {f"{who}_NUM_THREADS": "1" for who in ("OMP", "OPENBLAS", "MKL", "NUMBA", "LEAFGRAD")}
+SHORTEST = 0.05  # seconds of a round
+
+_calls: dict[str, Callable[[], Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -32,16 +36,29 @@ class Contender:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def _prepare(setup: Callable[..., Callable[[], Any]], arguments: tuple[Any, ...]) -> Any:
-    global _call  # noqa: PLW0603  one contender per process
-    _call = setup(*arguments)
-    return _call()
+@dataclass(frozen=True)
+class Raced:
+    """By contender: best seconds; what the first, untimed call returned, and its peak of memory in MB."""
+
+    seconds: dict[str, float]
+    returned: dict[str, Any]
+    megabytes: dict[str, float]
 
 
-def _once() -> float:
+def _prepare(name: str, setup: Callable[..., Callable[[], Any]], arguments: tuple[Any, ...]) -> Any:
+    _calls[name] = setup(*arguments)
+    return peak(_calls[name])
+
+
+def _round(name: str) -> float:
+    call, calls = _calls[name], 0
     start = time.perf_counter()
-    _call()
-    return time.perf_counter() - start
+    passed = 0.0
+    while passed < SHORTEST:
+        call()
+        calls += 1
+        passed = time.perf_counter() - start
+    return passed / calls
 
 
 @contextmanager
@@ -58,16 +75,33 @@ def process(environment: Mapping[str, str]) -> Iterator[ProcessPoolExecutor]:
         yield pool
 
 
-def race(contenders: Sequence[Contender], rounds: int) -> tuple[dict[str, float], dict[str, Any]]:
-    """Best seconds per contender, and what each returned in its first, untimed call."""
+class Together(ExitStack):
+    """One process per environment, for all contenders of all races: to try the code, not to measure it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pools: dict[frozenset[tuple[str, str]], ProcessPoolExecutor] = {}
+
+    def process(self, environment: Mapping[str, str]) -> ProcessPoolExecutor:
+        """The process of that environment, started when it is first asked for."""
+        key = frozenset(environment.items())
+        if key not in self._pools:
+            self._pools[key] = self.enter_context(process(environment))
+        return self._pools[key]
+
+
+def race(contenders: Sequence[Contender], rounds: int, together: Together | None = None) -> Raced:
+    """Set up all contenders and time them in turn; each in its own process, or in those of `together`."""
     with ExitStack() as stack:
-        pools = {c.name: stack.enter_context(process(c.environment)) for c in contenders}
-        returned = {c.name: pools[c.name].submit(_prepare, c.setup, c.arguments).result() for c in contenders}
+        start = together.process if together else lambda each: stack.enter_context(process(each))
+        pools = {c.name: start(c.environment) for c in contenders}
+        first = {c.name: pools[c.name].submit(_prepare, c.name, c.setup, c.arguments).result() for c in contenders}
         best = dict.fromkeys(pools, float("inf"))
         for _ in range(rounds):
             for name, pool in pools.items():
-                best[name] = min(best[name], pool.submit(_once).result())
-    return best, returned
+                best[name] = min(best[name], pool.submit(_round, name).result())
+    returned, megabytes = ({name: pair[i] for name, pair in first.items()} for i in (0, 1))
+    return Raced(best, returned, megabytes)
 
 
 def in_turn(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
