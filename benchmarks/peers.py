@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -282,3 +283,105 @@ def run(*, quick: bool) -> Report:
         with Together() as together:
             measure(report, each, quick, present, together if quick else None)
     return report
+
+
+def raced(report: Report, workload: str, rows: int) -> dict[str, Line]:
+    """The lines of one workload and number of rows, by contender."""
+    start = Race(workload, rows).name + ": "
+    found = (x for x in report.lines if x.workload == workload and x.unit == "us/row")
+    return {x.measure.removeprefix(start): x for x in found if x.measure.startswith(start)}
+
+
+def table(lines: dict[str, Line]) -> str:
+    """Contenders down: time, ratio, error, memory."""
+    ours = next(x for name, x in lines.items() if name.endswith(OURS)).value
+    text = ["| | us/row | in leafgrad's time | error | peak, MB | rows |", "|---|---:|---:|---:|---:|---:|"]
+    for name, x in lines.items():
+        error = f"{x.facts['error']:.0e}" if "error" in x.facts else ""
+        memory = f"{x.facts['megabytes']:,.0f}" if "megabytes" in x.facts else ""
+        cells = f"{short(x.value)} | {short(x.value / ours)} | {error} | {memory} | {x.facts['rows']:,.0f}"
+        text.append(f"| {name} | {cells} |")
+    return "\n".join(text)
+
+
+def short(number: float) -> str:
+    """Three digits, and never a power of ten."""
+    digits = max(0, 2 - math.floor(math.log10(number))) if number > 0 else 0
+    return f"{number:,.{digits}f}"
+
+
+def held(report: Report) -> dict[tuple[str, int], tuple[Line, ...]]:
+    """The races that the report has lines of, by workload and rows, in turn; those of values come apart."""
+    found: dict[tuple[str, int], list[Line]] = {}
+    for x in report.lines:
+        if x.unit == "us/row":
+            rows = int(x.measure.partition(" ")[0].replace(",", ""))
+            found.setdefault((x.workload, rows), []).append(x)
+    return {key: tuple(lines) for key, lines in found.items()}
+
+
+def tables(report: Report) -> str:
+    """All races, for docs/speed.md."""
+    parts = []
+    for (workload, rows), lines in held(report).items():
+        named = {x.measure.partition(": ")[2]: x for x in lines}
+        values = {name: x for name, x in named.items() if name.startswith((*EXACT, GA, ADAM))}
+        shapley = {name: x for name, x in named.items() if name not in values}
+        title = f"{workload}, {Race(workload, rows).name}"
+        about = WORKLOADS[workload].about.capitalize() if workload.islower() else WORKLOADS[workload].about
+        for what, found in (("", shapley), (": the values", values)):
+            if found:
+                parts.append(f"### {title}{what}\n\n{about}.\n\n{table(found)}")
+        parts += [
+            f"Without {who}: {why}." for who, why in WORKLOADS[workload].without.items() if not values
+        ]
+    return "\n\n".join(parts)
+
+
+def summary(report: Report) -> str:
+    """The table of README.md: a line per workload, in microseconds per row, times as fast in bold."""
+    races = held(report)
+    libraries = ("xgboost", "lightgbm", "catboost")
+    text = ["| model | leafgrad | the library's own | shap | shapiq | woodelf |", "|---|---:|---:|---:|---:|---:|"]
+    for name, work in WORKLOADS.items():
+        mine = [key for key in races if key[0] == name]
+        if not mine:
+            continue
+        key = (name, work.rows) if (name, work.rows) in mine else mine[-1]
+        found = raced(report, *key)
+        ours = found[OURS].value
+        own = next((who for who in libraries if who in found), "")
+        cells = [f"{short(ours)} us"]
+        for who in (own, "shap", "shapiq", "woodelf"):
+            line = found.get(who)
+            cells.append(f"{short(line.value)} us, **{short(line.value / ours)}x**" if line else "")
+        text.append(f"| {work.about if work.library in name.lower() else work.about} | {' | '.join(cells)} |")
+    return "\n".join(text)
+
+
+COLOURS = {"leafgrad": "black", "xgboost": "#D55E00", "lightgbm": "#009E73", "catboost": "#CC79A7", "shap": "#0072B2"}
+COLOURS |= {"fasttreeshap": "#56B4E9", "shapiq": "#E69F00", "woodelf": "#999933", PREDICTION: "0.6"}
+
+
+def draw(report: Report, folder: Path) -> None:
+    """peers.svg: microseconds per row of every contender on one thread, by workload; leafgrad's widest kernel."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    keys = [key for key in held(report) if key[1] == WORKLOADS[key[0]].rows] or list(held(report))
+    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "peers", "font.size": 9}):
+        figure, ax = plt.subplots(figsize=(9, 0.5 * len(keys) + 1.5), layout="constrained")
+        for name, colour in COLOURS.items():
+            shown = OURS if name == "leafgrad" else name
+            points = [(found[shown].value, y) for y, key in enumerate(keys) if shown in (found := raced(report, *key))]
+            if points:
+                mark = "D" if name == "leafgrad" else "|" if name == PREDICTION else "o"
+                ax.scatter(*zip(*points, strict=True), color=colour, marker=mark, label=name, zorder=3)
+        ax.set(xscale="log", xlabel="us/row, one thread", ylim=(len(keys) - 0.5, -0.5))
+        ax.set_yticks(range(len(keys)), [f"{name}, {rows:,} rows" for name, rows in keys])
+        ax.grid(axis="y", color="0.9")
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+        figure.savefig(folder / "peers.svg", metadata={"Date": None, "Creator": None})
+        plt.close(figure)

@@ -50,15 +50,18 @@ def _prepare(name: str, setup: Callable[..., Callable[[], Any]], arguments: tupl
     return peak(_calls[name])
 
 
-def _round(name: str) -> float:
-    call, calls = _calls[name], 0
-    start = time.perf_counter()
-    passed = 0.0
+def seconds(call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
+    """Of one call; the mean of many where one is too short to be timed well."""
+    calls, passed, start = 0, 0.0, clock()
     while passed < SHORTEST:
         call()
         calls += 1
-        passed = time.perf_counter() - start
+        passed = clock() - start
     return passed / calls
+
+
+def _round(name: str) -> float:
+    return seconds(_calls[name])
 
 
 @contextmanager
@@ -104,15 +107,17 @@ def race(contenders: Sequence[Contender], rounds: int, together: Together | None
     return Raced(best, returned, megabytes)
 
 
-def in_turn(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Best seconds of this process's own time per call: for ratios of calls that share a warm model.
+def in_turn(
+    calls: Mapping[str, Callable[[], Any]], rounds: int, clock: Callable[[], float] = time.process_time
+) -> dict[str, float]:
+    """Best seconds per call in this process, by default of its own time: for ratios of calls that share a model.
 
     Calls take turns, so that none has the caches to itself.
     """
     best = dict.fromkeys(calls, float("inf"))
-    for _ in range(rounds + 1):
+    for call in calls.values():
+        call()
+    for _ in range(rounds):
         for name, call in calls.items():
-            start = time.process_time()
-            call()
-            best[name] = min(best[name], time.process_time() - start)
+            best[name] = min(best[name], seconds(call, clock))
     return best
