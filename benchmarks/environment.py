@@ -1,8 +1,8 @@
 """The environment that suites are measured in: benchmarks/.venv, with exactly the peers of requirements.txt.
 
 It is made with Python 3.12 or newer, as older ones get older peers. leafgrad is installed there from this
-checkout, and again whenever its sources have changed: as users have it, not editable. Only the standard library
-is imported here, so that any Python can start it.
+checkout, and again whenever its sources have changed: as users have it, not editable. Only the standard
+library is imported here, so that any Python can start it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ REQUIREMENTS = HERE / "requirements.txt"
 OLDEST = (3, 12)
 SOURCES = ("pyproject.toml", "CMakeLists.txt", "README.md", "native", "src")
 
-# Its release was built against a NumPy of long ago, and asks for one version of a package of which shap asks
-# for another: so it is built against the NumPy that is there, alone.
-LAST = ("fasttreeshap==0.1.6", "--no-deps", "--no-build-isolation", "--no-cache-dir", "--no-binary=fasttreeshap")
+# The release of fasttreeshap is built against an old NumPy, and wants another version of one package than
+# shap does: so it is built against the NumPy that is there, and nothing is installed for it.
+LAST = "fasttreeshap==0.1.6"
+ALONE = ("--no-deps", "--no-build-isolation", "--no-cache-dir", "--no-binary=fasttreeshap")
+
+CURE = "Give one by --python PATH, or measure with the peers of your own environment by --here"
 
 
 def version_of(python: str) -> tuple[int, int] | None:
@@ -48,18 +51,17 @@ def choose(
 ) -> str:
     """The Python that makes the environment: the one asked for, else the first that is new enough."""
     oldest = ".".join(map(str, OLDEST))
-    cure = f"give one by --python PATH, or measure what is installed in your own environment by --here (without {oldest} that is not the peers that are pinned)"
     if wanted is not None:
         found = version(wanted)
         if found is None:
-            raise SystemExit(f"--python {wanted}: no Python answers there; {cure}")
+            raise SystemExit(f"--python {wanted}: no Python answers there. {CURE}.")
         if found < OLDEST:
-            raise SystemExit(f"--python {wanted} is Python {found[0]}.{found[1]}; peers are pinned for {oldest} or newer")
+            raise SystemExit(f"--python {wanted}: it is {found[0]}.{found[1]}, older than {oldest}. {CURE}.")
         return wanted
     for python in candidates:
         if (version(python) or (0, 0)) >= OLDEST:
             return python
-    raise SystemExit(f"no Python {oldest} or newer among {', '.join(candidates)}: install one, {cure}")
+    raise SystemExit(f"no Python {oldest} or newer among {', '.join(candidates)}. {CURE}.")
 
 
 def digest(paths: Sequence[Path]) -> str:
@@ -92,9 +94,9 @@ def prepared(python: str | None = None) -> Path:
         _run(chosen, "-m", "venv", VENV)
         _run(*pip, "-r", REQUIREMENTS)
         try:
-            _run(*pip, *LAST)
+            _run(*pip, *ALONE, LAST)
         except subprocess.CalledProcessError:
-            print(f"{LAST[0]} cannot be built here: it is left out", flush=True)
+            print(f"{LAST} cannot be built here: it is left out", flush=True)
         state = {"peers": asked}
     if state.get("sources") != sources:
         print("installing this checkout's leafgrad", flush=True)

@@ -94,7 +94,9 @@ def tree(leaves: int = 2_000, features: int = 20, n: int = 20_000) -> Any:
 
 
 @cache
-def many_outputs(outputs: int = 10, trees: int = 100, depth: int = 8, features: int = 50, n: int = 20_000) -> Any:
+def many_outputs(
+    outputs: int = 10, trees: int = 100, depth: int = 8, features: int = 50, n: int = 20_000
+) -> Any:
     """A random forest for several targets at once, of moderate depth."""
     from sklearn.ensemble import RandomForestRegressor
 

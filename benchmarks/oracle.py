@@ -13,13 +13,26 @@ from numpy.typing import NDArray
 
 from benchmarks import models
 
+# Of the forest; no benchmark's has categories.
+READ = ("tree_start", "left", "right", "feature", "threshold", "flags", "share", "value", "tree_output")
+
 
 def exact_values(forest: Any, X: NDArray[np.float64], value: Any) -> NDArray[np.float64]:
     """Values of encoded rows, (rows, features, outputs), each rounded once."""
     from leafgrad.reference import exact, paths
 
     digest = hashlib.sha256(f"{value!r}".encode())
-    for name in ("tree_start", "left", "right", "feature", "threshold", "flags", "share", "value", "tree_output"):
+    for name in (
+        "tree_start",
+        "left",
+        "right",
+        "feature",
+        "threshold",
+        "flags",
+        "share",
+        "value",
+        "tree_output",
+    ):
         digest.update(np.ascontiguousarray(getattr(forest, name)).tobytes())
     digest.update(np.ascontiguousarray(X).tobytes())
     path = models.CACHE / f"exact-{digest.hexdigest()[:24]}.npy"

@@ -1,10 +1,11 @@
 """leafgrad beside every peer that takes the same model, and beside the model's own prediction of the rows.
 
 A race is one workload, a number of rows and one or more values: all contenders meet in it, each in its own
-process, on one thread or on all. Contenders whose cost per row does not depend on how many there are explain
-as many of the rows as take about a second; the others, and leafgrad, explain all of them. First all must agree,
-each within the tolerance that its file gives a reason for; the error is that against exact fractions, in units
-of the sum over the trees of the largest distance of a leaf from the mean.
+process, on one thread or on all. Those whose cost per row does not depend on how many there are explain as
+many of the rows as take about a second; the others, and leafgrad, explain all of them. First all must agree,
+each within the tolerance that its file gives a reason for; the error is that against exact fractions, in
+units of the sum over the trees of the largest distance of a leaf from the mean. Memory is the peak beyond the
+library, the model and the rows: a contender's own form of them, its tables and its result.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import memory, peers_page
 from benchmarks.contenders import (
     ADAM,
     EXACT,
@@ -28,14 +30,15 @@ from benchmarks.contenders import (
     SHAPLEY,
     Ask,
     Library,
+    imported,
     installed,
     library,
 )
 from benchmarks.contenders.leafgrad import value
 from benchmarks.oracle import exact_values
-from benchmarks.report import Line, Report
+from benchmarks.report import Report
 from benchmarks.timing import Contender, Together, race
-from benchmarks.workloads import WORKLOADS, Workload
+from benchmarks.workloads import WORKLOADS
 from leafgrad._core import available_isas
 
 ISAS: list[str] = [isa for isa in ("avx512", "avx2") if isa in available_isas()] or ["generic"]
@@ -105,13 +108,14 @@ WANTED = {
 
 def _ready(name: str, workload: str, quick: bool, rows: int, ask: Ask, kind: str) -> Callable[[], Any]:
     work, who = WORKLOADS[workload], library(name)
-    contender = getattr(who, kind)(work.trained(quick), ask)
-    X = work.X(rows, quick)
+    imported(name)
+    model, X = work.trained(quick), work.some(rows, quick)
+    memory.mark()
+    contender = getattr(who, kind)(model, ask)
     contender.call(contender.prepare(X[:1]))  # what is made once is made now
     if who.PER_ROW or ask.value in (GA, ADAM):
         rows = affordable(lambda n: contender.call(contender.prepare(X[:n])), rows)
     data = contender.prepare(X[:rows])
-    del X
     return lambda: (rows, np.asarray(contender.call(data)[:COMPARED]))
 
 
@@ -169,7 +173,7 @@ def contenders(each: Race, quick: bool, present: tuple[str, ...]) -> Iterator[tu
 
 
 def apart(found: NDArray[Any], reference: NDArray[np.float64]) -> float:
-    """The largest difference in the rows that both have, in the largest value; infinite if any is no number."""
+    """The largest difference in the rows that both have, in the largest value; infinite if not a number."""
     n = min(len(found), len(reference))
     if found.shape[1:] != reference.shape[1:]:
         raise ValueError(f"values of shape {found.shape} beside {reference.shape}")
@@ -182,19 +186,22 @@ def agreed(name: str, who: Library, found: NDArray[Any], reference: NDArray[np.f
     off = apart(found, reference)
     if not off <= who.APART:
         raise ValueError(
-            f"{name} differs from {OURS} by {off:.1e} of the largest value, more than {who.APART:.0e} ({who.WHY}): "
-            "nothing is compared before it is known which of them is wrong"
+            f"{name} differs from {OURS} by {off:.1e} of the largest value, more than {who.APART:.0e} "
+            f"({who.WHY}): nothing is compared before it is known which of them is wrong"
         )
     return off
 
 
-def _errors(each: Race, quick: bool) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """By value: exact values of the first rows, and the units of each output."""
+Exact = dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+
+def _exact(each: Race, quick: bool) -> Exact:
+    """By value: exact values of the first rows, and the unit of each output."""
     import leafgrad as lg
 
     work = WORKLOADS[each.workload]
     forest = lg.load(work.trained(quick))
-    X = work.encoded(work.X(each.rows, quick)[: work.oracle])
+    X = work.encoded(work.some(each.rows, quick)[: work.oracle])
     found = {}
     for wanted in each.values:
         if wanted in EXACT:
@@ -203,64 +210,67 @@ def _errors(each: Race, quick: bool) -> dict[str, tuple[NDArray[np.float64], NDA
     return found
 
 
-def measure(report: Report, each: Race, quick: bool, present: tuple[str, ...], together: Together | None) -> None:
+def measure(
+    report: Report, each: Race, quick: bool, present: tuple[str, ...], together: Together | None = None
+) -> None:
     """Hold one race and report it."""
     entries = list(contenders(each, quick, present))
-    raced = race([entry[0] for entry in entries], each.rounds, together)
-    exact = _errors(each, quick)
-    several = len(each.values) > 1
-    micros = {c.name: 1e6 * raced.seconds[c.name] / raced.returned[c.name][0] for c, *_ in entries}
-    lines = []
+    times = race([entry[0] for entry in entries], each.rounds, together)
+    exact = _exact(each, quick)
+    micros = {name: 1e6 * times.seconds[name] / rows for name, (rows, _) in times.returned.items()}
+    told = []
     for contender, name, ask in entries:
-        rows, found = raced.returned[contender.name]
-        own = f"{ask.value}: {OURS}" if several else OURS
-        facts = {"rows": float(rows), "megabytes": raced.megabytes[contender.name]}
-        details = f"{rows:,} rows; peak {facts['megabytes']:.0f} MB"
+        rows, found = times.returned[contender.name]
+        own = f"{ask.value}: {OURS}" if len(each.values) > 1 else OURS
+        facts = {"rows": float(rows), "megabytes": times.megabytes[contender.name]}
         if contender.arguments[-1] == "explain":
             if contender.name != own:
-                facts["apart"] = agreed(contender.name, library(name), found, raced.returned[own][1])
-                details += f"; {facts['apart']:.0e} apart"
+                facts["apart"] = agreed(contender.name, library(name), found, times.returned[own][1])
             if ask.value in exact:
                 truth, units = exact[ask.value]
                 n = min(len(truth), len(found))
                 facts["error"] = float((np.abs(found[:n] - truth[:n]) / units).max())
-                details += f"; error {facts['error']:.0e}"
-        lines.append((contender, name, ask, own, facts, details))
-    for contender, name, ask, own, facts, details in lines:
-        measure_name = f"{each.name}: {contender.name}"
-        facts = {key: number for key, number in facts.items() if math.isfinite(number)}
-        report.add(each.workload, measure_name, micros[contender.name], "us/row", "", details, facts)
-        _compare(report, each, contender, ask, micros, own)
+        told.append((contender, ask, own, facts))
+    for contender, ask, own, facts in told:  # only now that all have agreed
+        known = {key: number for key, number in facts.items() if math.isfinite(number)}
+        line = each.workload, f"{each.name}: {contender.name}", micros[contender.name], "us/row"
+        report.add(*line, details=_details(known), facts=known)
+        _compare(report, each, contender.name, ask, micros, own)
 
 
-def _compare(
-    report: Report, each: Race, contender: Contender, ask: Ask, micros: dict[str, float], own: str
-) -> None:
+def _details(facts: dict[str, float]) -> str:
+    """Facts in words."""
+    words = {"rows": "{:,.0f} rows", "megabytes": "peak {:.0f} MB"}
+    words |= {"apart": "{:.0e} apart", "error": "error {:.0e}"}
+    return "; ".join(words[key].format(number) for key, number in facts.items())
+
+
+def _compare(report: Report, each: Race, name: str, ask: Ask, micros: dict[str, float], own: str) -> None:
     """The line that says how fast, beside its contender's."""
-    name = contender.name
     threads = f", {ALL} threads" if ask.threads > 1 else ""
-    ours = f"{own}{threads}"
+    ours, wanted = f"{own}{threads}", WANTED.get((each.workload, each.rows, name), "")
+
+    def add(measure: str, ratio: float) -> None:
+        report.add(each.workload, f"{each.name}: {measure}", ratio, "x", wanted)
+
     if name.startswith(PREDICTION):
-        wanted = WANTED.get((each.workload, each.rows, name), "")
-        report.add(each.workload, f"{each.name}: in {name}", micros[ours] / micros[name], "x", wanted)
+        add(f"in {name}", micros[ours] / micros[name])
     elif name == ours and threads:
-        report.add(each.workload, f"{each.name}: {ALL} threads against one", micros[own] / micros[name], "x")
+        add(f"{ALL} threads against one", micros[own] / micros[name])
     elif "leafgrad" not in name:
-        wanted = WANTED.get((each.workload, each.rows, name), "")
-        report.add(each.workload, f"{each.name}: times as fast as {name}", micros[name] / micros[ours], "x", wanted)
+        add(f"times as fast as {name}", micros[name] / micros[ours])
     elif name == own and ask.value != SHAPLEY:
-        base = micros[f"{SHAPLEY}: {OURS}"]
-        report.add(each.workload, f"{each.name}: {ask.value}, in Shapley values", micros[own] / base, "x")
+        add(f"{ask.value}, in Shapley values", micros[own] / micros[f"{SHAPLEY}: {OURS}"])
 
 
 def _present(quick: bool) -> tuple[str, ...]:
-    """Who is installed; a full run wants all but fasttreeshap, which not every compiler builds."""
+    """Who is installed; a full run wants all but fasttreeshap, which not every machine builds."""
     absent = [name for name in NAMES if not installed(name)]
     needed = [library(name).PACKAGE for name in absent if name != "fasttreeshap"]
     if needed and not quick:
         raise SystemExit(
-            f"{', '.join(needed)}: not installed here, so that peers would be missing from the comparison. Run "
-            "without --here, which makes an environment with all of them, or install benchmarks/requirements.txt"
+            f"{', '.join(needed)}: not installed here, and a comparison lacks them. Leave out --here, "
+            "which makes an environment with all peers, or install benchmarks/requirements.txt"
         )
     for name in absent:
         print(f"left out: {name} is not installed", flush=True)
@@ -275,113 +285,26 @@ def run(*, quick: bool) -> Report:
         ("numpy", *(library(name).PACKAGE for name in NAMES)),
     )
     present = _present(quick)
-    for each in small_races() if quick else races():
-        if WORKLOADS[each.workload].library not in present:
-            print(f"left out: {each.workload}, as its library is not installed", flush=True)
-            continue
-        WORKLOADS[each.workload].trained(quick)  # in one process, before many ask for it
-        with Together() as together:
+    with Together() as together:
+        for each in small_races() if quick else races():
+            if WORKLOADS[each.workload].library not in present:
+                print(f"left out: {each.workload}, as its library is not installed", flush=True)
+                continue
+            WORKLOADS[each.workload].trained(quick)  # in one process, before many ask for it
             measure(report, each, quick, present, together if quick else None)
     return report
 
 
-def raced(report: Report, workload: str, rows: int) -> dict[str, Line]:
-    """The lines of one workload and number of rows, by contender."""
-    start = Race(workload, rows).name + ": "
-    found = (x for x in report.lines if x.workload == workload and x.unit == "us/row")
-    return {x.measure.removeprefix(start): x for x in found if x.measure.startswith(start)}
-
-
-def table(lines: dict[str, Line]) -> str:
-    """Contenders down: time, ratio, error, memory."""
-    ours = next(x for name, x in lines.items() if name.endswith(OURS)).value
-    text = ["| | us/row | in leafgrad's time | error | peak, MB | rows |", "|---|---:|---:|---:|---:|---:|"]
-    for name, x in lines.items():
-        error = f"{x.facts['error']:.0e}" if "error" in x.facts else ""
-        memory = f"{x.facts['megabytes']:,.0f}" if "megabytes" in x.facts else ""
-        cells = f"{short(x.value)} | {short(x.value / ours)} | {error} | {memory} | {x.facts['rows']:,.0f}"
-        text.append(f"| {name} | {cells} |")
-    return "\n".join(text)
-
-
-def short(number: float) -> str:
-    """Three digits, and never a power of ten."""
-    digits = max(0, 2 - math.floor(math.log10(number))) if number > 0 else 0
-    return f"{number:,.{digits}f}"
-
-
-def held(report: Report) -> dict[tuple[str, int], tuple[Line, ...]]:
-    """The races that the report has lines of, by workload and rows, in turn; those of values come apart."""
-    found: dict[tuple[str, int], list[Line]] = {}
-    for x in report.lines:
-        if x.unit == "us/row":
-            rows = int(x.measure.partition(" ")[0].replace(",", ""))
-            found.setdefault((x.workload, rows), []).append(x)
-    return {key: tuple(lines) for key, lines in found.items()}
-
-
 def tables(report: Report) -> str:
     """All races, for docs/speed.md."""
-    parts = []
-    for (workload, rows), lines in held(report).items():
-        named = {x.measure.partition(": ")[2]: x for x in lines}
-        values = {name: x for name, x in named.items() if name.startswith((*EXACT, GA, ADAM))}
-        shapley = {name: x for name, x in named.items() if name not in values}
-        title = f"{workload}, {Race(workload, rows).name}"
-        about = WORKLOADS[workload].about.capitalize() if workload.islower() else WORKLOADS[workload].about
-        for what, found in (("", shapley), (": the values", values)):
-            if found:
-                parts.append(f"### {title}{what}\n\n{about}.\n\n{table(found)}")
-        parts += [
-            f"Without {who}: {why}." for who, why in WORKLOADS[workload].without.items() if not values
-        ]
-    return "\n\n".join(parts)
+    return peers_page.tables(report, OURS)
 
 
 def summary(report: Report) -> str:
-    """The table of README.md: a line per workload, in microseconds per row, times as fast in bold."""
-    races = held(report)
-    libraries = ("xgboost", "lightgbm", "catboost")
-    text = ["| model | leafgrad | the library's own | shap | shapiq | woodelf |", "|---|---:|---:|---:|---:|---:|"]
-    for name, work in WORKLOADS.items():
-        mine = [key for key in races if key[0] == name]
-        if not mine:
-            continue
-        key = (name, work.rows) if (name, work.rows) in mine else mine[-1]
-        found = raced(report, *key)
-        ours = found[OURS].value
-        own = next((who for who in libraries if who in found), "")
-        cells = [f"{short(ours)} us"]
-        for who in (own, "shap", "shapiq", "woodelf"):
-            line = found.get(who)
-            cells.append(f"{short(line.value)} us, **{short(line.value / ours)}x**" if line else "")
-        text.append(f"| {work.about if work.library in name.lower() else work.about} | {' | '.join(cells)} |")
-    return "\n".join(text)
-
-
-COLOURS = {"leafgrad": "black", "xgboost": "#D55E00", "lightgbm": "#009E73", "catboost": "#CC79A7", "shap": "#0072B2"}
-COLOURS |= {"fasttreeshap": "#56B4E9", "shapiq": "#E69F00", "woodelf": "#999933", PREDICTION: "0.6"}
+    """The table of README.md."""
+    return peers_page.summary(report, OURS)
 
 
 def draw(report: Report, folder: Path) -> None:
-    """peers.svg: microseconds per row of every contender on one thread, by workload; leafgrad's widest kernel."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    keys = [key for key in held(report) if key[1] == WORKLOADS[key[0]].rows] or list(held(report))
-    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "peers", "font.size": 9}):
-        figure, ax = plt.subplots(figsize=(9, 0.5 * len(keys) + 1.5), layout="constrained")
-        for name, colour in COLOURS.items():
-            shown = OURS if name == "leafgrad" else name
-            points = [(found[shown].value, y) for y, key in enumerate(keys) if shown in (found := raced(report, *key))]
-            if points:
-                mark = "D" if name == "leafgrad" else "|" if name == PREDICTION else "o"
-                ax.scatter(*zip(*points, strict=True), color=colour, marker=mark, label=name, zorder=3)
-        ax.set(xscale="log", xlabel="us/row, one thread", ylim=(len(keys) - 0.5, -0.5))
-        ax.set_yticks(range(len(keys)), [f"{name}, {rows:,} rows" for name, rows in keys])
-        ax.grid(axis="y", color="0.9")
-        ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
-        figure.savefig(folder / "peers.svg", metadata={"Date": None, "Creator": None})
-        plt.close(figure)
+    """The plot of all workloads: peers.svg."""
+    peers_page.draw(report, folder, OURS)

@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.memory import peak
+from benchmarks import memory
 
 ONE_THREAD = {f"{who}_NUM_THREADS": "1" for who in ("OMP", "OPENBLAS", "MKL", "NUMBA", "LEAFGRAD")}
 SHORTEST = 0.05  # seconds of a round
@@ -38,7 +38,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Raced:
-    """By contender: best seconds; what the first, untimed call returned, and its peak of memory in MB."""
+    """By contender: best seconds; what the first, untimed call returned; peak of memory until then, in MB."""
 
     seconds: dict[str, float]
     returned: dict[str, Any]
@@ -46,8 +46,9 @@ class Raced:
 
 
 def _prepare(name: str, setup: Callable[..., Callable[[], Any]], arguments: tuple[Any, ...]) -> Any:
+    memory.mark()  # and again by a setup that knows better what is not to be counted
     _calls[name] = setup(*arguments)
-    return peak(_calls[name])
+    return _calls[name](), memory.since()
 
 
 def seconds(call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
@@ -98,7 +99,9 @@ def race(contenders: Sequence[Contender], rounds: int, together: Together | None
     with ExitStack() as stack:
         start = together.process if together else lambda each: stack.enter_context(process(each))
         pools = {c.name: start(c.environment) for c in contenders}
-        first = {c.name: pools[c.name].submit(_prepare, c.name, c.setup, c.arguments).result() for c in contenders}
+        first = {
+            c.name: pools[c.name].submit(_prepare, c.name, c.setup, c.arguments).result() for c in contenders
+        }
         best = dict.fromkeys(pools, float("inf"))
         for _ in range(rounds):
             for name, pool in pools.items():
@@ -110,7 +113,7 @@ def race(contenders: Sequence[Contender], rounds: int, together: Together | None
 def in_turn(
     calls: Mapping[str, Callable[[], Any]], rounds: int, clock: Callable[[], float] = time.process_time
 ) -> dict[str, float]:
-    """Best seconds per call in this process, by default of its own time: for ratios of calls that share a model.
+    """Best seconds per call, by default of this process's own time: for ratios of calls that share a model.
 
     Calls take turns, so that none has the caches to itself.
     """

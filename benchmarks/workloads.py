@@ -31,7 +31,7 @@ class Workload:
         """The model."""
         return self.small() if quick else self.model()
 
-    def X(self, n: int, quick: bool) -> Any:
+    def some(self, n: int, quick: bool) -> Any:
         """That many rows."""
         make = sparse_rows if self.sparse else rows
         return make(n, self.features[quick], seed=7)
@@ -110,7 +110,7 @@ WORKLOADS |= {
         features=(5_000, 200),
         rows=2_000,
         sparse=True,
-        without={who: "no sparse rows" for who in ("shap", "shapiq", "woodelf")},
+        without=dict.fromkeys(("shap", "shapiq", "woodelf"), "no sparse rows"),
     ),
     "ten outputs": Workload(
         "random forest for ten targets, 100 trees of depth 8, 50 features",

@@ -1,8 +1,8 @@
 """The libraries that are measured, one a file, named as they are.
 
-A file tells what its library takes, and makes it ready: `explain(model, ask)`, and `predict(model, ask)` where
-it is the model's own. It is the way its own documentation shows, with every preparation that can be done
-before the rows are explained (a DMatrix, a Pool, a DataFrame) left out of the time. All give `leafgrad`'s
+A file tells what its library takes, and makes it ready: `explain(model, ask)`, and `predict(model, ask)`
+where it is the model's own. It is the way its own documentation shows, with every preparation that can be
+done before the rows are explained (a DMatrix, a Pool, a DataFrame) left out of the time. All give leafgrad's
 shape: (rows, features), or (rows, features, outputs).
 """
 
@@ -14,13 +14,14 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, cast
 
-NAMES = ("leafgrad", "xgboost", "lightgbm", "catboost", "sklearn", "shap", "fasttreeshap", "shapiq", "woodelf")
+OWN = ("xgboost", "lightgbm", "catboost", "sklearn")  # libraries of models
+NAMES = ("leafgrad", *OWN, "shap", "fasttreeshap", "shapiq", "woodelf")
 
 SHAPLEY, BANZHAF, BETA, SIZES = "Shapley", "Banzhaf", "Beta(4, 1)", "any coalition sizes"
 GA, ADAM = "Ranker, GA, T = 100", "Ranker, ADAM, T = 10"
 EXACT = (SHAPLEY, BANZHAF, BETA, SIZES)  # the oracle has them
 
-EVERYTHING = frozenset(("xgboost", "lightgbm", "catboost", "sklearn"))  # a model's libraries
+EVERYTHING = frozenset(OWN)
 
 
 @dataclass(frozen=True)
@@ -73,3 +74,12 @@ def installed(name: str) -> bool:
     except PackageNotFoundError:
         return False
     return True
+
+
+def imported(name: str) -> None:
+    """Import the library itself, so that later memory is not its code's."""
+    own = getattr(library(name), "imported", None)
+    if own:
+        own()
+    else:
+        import_module(name)

@@ -1,7 +1,7 @@
 """fasttreeshap, which chooses between its two algorithms by the memory that the faster needs.
 
-Its release is older than NumPy 2: the kernel works when it is built against it, but its plots do not, and with
-them the import fails. Without matplotlib it goes on without plots.
+Its release is older than NumPy 2: the kernel works when it is built against it, but its plots do not, and
+with them the import fails. Without matplotlib it goes on without plots.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ THREADS, PER_ROW = True, True
 APART, WHY = 1e-9, "float64; the classic algorithm loses digits with depth"
 
 
-def explain(model: Any, ask: Ask) -> Ready:
+def imported() -> Any:
     with patch.dict(sys.modules, {"matplotlib": None}):
         import fasttreeshap
+    return fasttreeshap
 
+
+def explain(model: Any, ask: Ask) -> Ready:
     settings = {"feature_perturbation": "tree_path_dependent", "algorithm": "auto", "n_jobs": ask.threads}
-    explainer = fasttreeshap.TreeExplainer(model, **settings)
+    explainer = imported().TreeExplainer(model, **settings)
     explainer.model.model_type = "internal"  # as shap's
 
     def values(X: Any) -> Any:

@@ -17,7 +17,7 @@ THREADS, PER_ROW = False, True
 APART, WHY = 1e-9, "float64; the classic algorithm loses digits with depth"
 
 
-def explain(model: Any, ask: Ask) -> Ready:
+def explain(model: Any, ask: Ask) -> Ready:  # noqa: ARG001  it has one value and one thread
     import shap
 
     explainer = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")

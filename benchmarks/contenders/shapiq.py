@@ -23,9 +23,7 @@ def explain(model: Any, ask: Ask) -> Ready:
 
     settings = {"index": "SV" if ask.value == SHAPLEY else "BV", "max_order": 1, "min_order": 1}
     classes = [None] if ask.outputs == 1 else range(ask.outputs)
-    explainers = [
-        shapiq.TreeExplainer(model, backend="shapiq", class_index=k, **settings) for k in classes
-    ]
+    explainers = [shapiq.TreeExplainer(model, backend="shapiq", class_index=k, **settings) for k in classes]
 
     def values(X: Any) -> Any:
         found = np.zeros((*X.shape, len(explainers)))
