@@ -212,6 +212,10 @@ def table(report: Report, name: str) -> str:
 def tables(report: Report) -> str:
     """All of them, for docs/speed.md."""
     parts = [
+        "![Log-log plots of cost against each size](../benchmarks/results/growth.svg)",
+        "All numbers: [growth.md](../benchmarks/results/growth.md).",
+    ]
+    parts += [
         f"### {study.what.capitalize()}\n\n{study.fixed.capitalize()}.\n\n{table(report, name)}"
         for name, study in STUDIES.items()
     ]

@@ -45,7 +45,8 @@ def table(found: Found, ours: str) -> str:
 
 def tables(report: Report, ours: str) -> str:
     """All races, each with who is left out and why."""
-    parts = []
+    parts = ["![Microseconds per row of every contender, by workload](../benchmarks/results/peers.svg)"]
+    parts.append("All numbers: [peers.md](../benchmarks/results/peers.md).")
     for (workload, rows, values), found in races(report).items():
         work = WORKLOADS[workload]
         parts.append(f"### {workload}, {rows}{': other values' if values else ''}")

@@ -30,8 +30,8 @@ REPEATS = 5  # of the Shapley values in a round: alone they are too short to tim
 TREES = {"large": (2_000, 20, 20_000), "wide": (166, 57, 4_000)}
 QUICK = {"large": (200, 20, 2_000), "wide": (50, 57, 500)}
 WANTED = {
-    "large": {GA: "at most 70", ADAM_10: "at most 7", ADAM_100: "at most 35", BOTH: "at most 6"},
-    "wide": {BOTH: "at most 25"},
+    "large": {GA: "at most 60", ADAM_10: "at most 6", ADAM_100: "at most 30", BOTH: "at most 5"},
+    "wide": {BOTH: "at most 24"},
 }
 
 

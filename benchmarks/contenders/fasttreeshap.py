@@ -7,8 +7,8 @@ with them the import fails. Without matplotlib it goes on without plots.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
@@ -22,9 +22,18 @@ APART, WHY = 1e-9, "float64; the classic algorithm loses digits with depth"
 
 
 def imported() -> Any:
-    with patch.dict(sys.modules, {"matplotlib": None}):
-        import fasttreeshap
-    return fasttreeshap
+    if "fasttreeshap" not in sys.modules:
+        hidden = {name: sys.modules.get(name) for name in ("matplotlib", "matplotlib.pyplot")}
+        sys.modules.update(dict.fromkeys(hidden))  # None: an import of it fails
+        try:
+            import_module("fasttreeshap")
+        finally:
+            for name, module in hidden.items():
+                if module is None:
+                    del sys.modules[name]
+                else:
+                    sys.modules[name] = module
+    return sys.modules["fasttreeshap"]
 
 
 def explain(model: Any, ask: Ask) -> Ready:
