@@ -49,25 +49,31 @@ def study(name: str, quick: bool, data: Path | None) -> None:
             module.beside(DOCS)
 
 
-if __name__ == "__main__":
+def main(argv: list[str] | None = None) -> int:
+    """Do what the command line asks for; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"of {', '.join(SUITES + STUDIES)}; all suites if none")
     parser.add_argument("--quick", action="store_true", help="small models: tries the code, measures nothing")
     parser.add_argument("--data", type=Path, help="folder with NAME.parquet, target last; else from OpenML")
     parser.add_argument("--here", action="store_true", help="suites run in the environment at hand, too")
     parser.add_argument("--python", help="the Python, 3.12 or newer, that makes benchmarks/.venv anew")
-    arguments = parser.parse_args()
-    if unknown := set(arguments.name) - {*SUITES, *STUDIES}:
+    asked = parser.parse_args(argv)
+    if unknown := set(asked.name) - {*SUITES, *STUDIES}:
         parser.error(f"no suite or study {', '.join(unknown)}")
-    names = arguments.name or list(SUITES)
+    names = asked.name or list(SUITES)
     suites = [name for name in names if name in SUITES]
-    if suites and not arguments.here:
-        failed = environment.rerun([*suites, *(["--quick"] if arguments.quick else [])], arguments.python)
+    if suites and not asked.here:
+        failed = environment.rerun([*suites, *(["--quick"] if asked.quick else [])], asked.python)
         if failed:
-            sys.exit(failed)
+            return failed
         suites = []
     for name in names:
         if name in suites:
-            suite(name, arguments.quick)
+            suite(name, asked.quick)
         elif name in STUDIES:
-            study(name, arguments.quick, arguments.data)
+            study(name, asked.quick, asked.data)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
