@@ -42,7 +42,9 @@ def test_all_studies_are_measured(quick: Report) -> None:
     for name, study in growth.STUDIES.items():
         assert sorted(growth.curves(quick, name)[growth.OURS]) == list(study.few)
     assert all(x.value > 0 for x in quick.lines if x.unit == "us/row")
-    assert [x.measure for x in quick.lines if x.wanted] == ["beyond the result, most against least"]
+    assert [x.measure for x in quick.lines if x.wanted] == [
+        "what 900 more trees cost, with most features against least"
+    ]
 
 
 def test_tables_and_plot_show_them(quick: Report, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: suites in their own environment, studies in the one at hand, results in their places."""
+"""`python -m benchmarks`: suites in their own environment, studies in the one at hand; what is written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
     monkeypatch.setattr(command.environment, "rerun", rerun)
     monkeypatch.setattr(command, "suite", lambda name, quick: ran.append(("suite", name, quick)))
-    monkeypatch.setattr(command, "study", lambda name, quick, data: ran.append(("study", name, quick)))
+    monkeypatch.setattr(command, "study", lambda name, quick, _: ran.append(("study", name, quick)))
     return ran
 
 
@@ -58,17 +58,17 @@ def test_a_suite_is_written_unless_it_was_only_tried(tmp_path: Path, monkeypatch
     report.add("w", "m", 2.0, "x", "at least 1", "how", {"rows": 3.0})
     drawn: list[Path] = []
     module = SimpleNamespace(
-        run=lambda quick: report,
-        summary=lambda report: "SUMMARY",
-        tables=lambda report: "TABLES",
-        draw=lambda report, folder: drawn.append(folder),
+        run=lambda **_: report,
+        summary=lambda _: "SUMMARY",
+        tables=lambda _: "TABLES",
+        draw=lambda _, folder: drawn.append(folder),
     )
     here, docs = tmp_path / "benchmarks", tmp_path / "docs"
     for folder in (here, docs):
         folder.mkdir()
     for page in (tmp_path / "README.md", docs / "speed.md"):
         page.write_text("before\n<!-- toy -->\nold\n<!-- /toy -->\nafter\n")
-    monkeypatch.setattr(command, "import_module", lambda name: module)
+    monkeypatch.setattr(command, "import_module", lambda _: module)
     monkeypatch.setattr(command, "HERE", here)
     monkeypatch.setattr(command, "DOCS", docs)
     command.suite("toy", quick=True)
