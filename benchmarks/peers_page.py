@@ -64,7 +64,7 @@ def main_races(report: Report) -> dict[str, Found]:
         told = f"{WORKLOADS[workload].rows:,} rows"
         if not values and (workload not in found or rows == told):
             found[workload] = lines
-    return found
+    return {workload: found[workload] for workload in WORKLOADS if workload in found}
 
 
 def summary(report: Report, ours: str) -> str:
