@@ -20,7 +20,7 @@ ROOT = HERE.parent
 VENV = HERE / ".venv"
 REQUIREMENTS = HERE / "requirements.txt"
 OLDEST = (3, 12)
-SOURCES = ("pyproject.toml", "CMakeLists.txt", "README.md", "native", "src")
+SOURCES = ("pyproject.toml", "CMakeLists.txt", "native", "src")
 
 # The release of fasttreeshap is built against an old NumPy, and wants another version of one package than
 # shap does: so it is built against the NumPy that is there, and nothing is installed for it.
@@ -83,7 +83,7 @@ def prepared(python: str | None = None) -> Path:
     """The environment's Python, with everything up to date in it."""
     inside, stamp = VENV / "bin" / "python", VENV / "made.json"
     state = json.loads(stamp.read_text()) if stamp.exists() else {}
-    asked = digest([REQUIREMENTS, Path(__file__)])
+    asked = f"{digest([REQUIREMENTS])}, {LAST}"
     sources = digest([ROOT / name for name in SOURCES])
     pip = inside, "-m", "pip", "--disable-pip-version-check", "install", "-q"
     if state.get("peers") != asked or python is not None or not inside.exists():
