@@ -113,7 +113,7 @@ def _ready(name: str, workload: str, quick: bool, rows: int, ask: Ask, kind: str
     memory.mark()
     contender = getattr(who, kind)(model, ask)
     contender.call(contender.prepare(X[:1]))  # what is made once is made now
-    if who.PER_ROW or ask.value in (GA, ADAM):
+    if kind == "explain" and (who.PER_ROW or ask.value in (GA, ADAM)):
         rows = affordable(lambda n: contender.call(contender.prepare(X[:n])), rows)
     data = contender.prepare(X[:rows])
     return lambda: (rows, np.asarray(contender.call(data)[:COMPARED]))
