@@ -51,7 +51,7 @@ def lightgbm(trees: int = 200, leaves: int = 63, features: int = 50, n: int = 20
 
         X = rows(n, features)
         settings = {"objective": "regression", "num_leaves": leaves, "verbosity": -1, "seed": 0}
-        settings |= {"deterministic": True, "min_data_in_leaf": 5}
+        settings["deterministic"] = True
         return lgb.train(settings, lgb.Dataset(X, target(X)), trees)
 
     return kept(f"lightgbm-{trees}x{leaves}-{features}-{n}", train, "lightgbm")

@@ -1,7 +1,10 @@
 #include "attribute.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+
+#include "patterns.h"
 
 namespace leafgrad {
 namespace {
@@ -111,23 +114,36 @@ void attribute(const Game& game, const Rows& rows, const Rules& rules, double* o
     if (rows.n <= rows_alone) return attribute_alone(game, rows, rules, points, out, run);
     Room room = Room::of(game, true, [&](const Tree& tree) { return points_together(points(tree)); }, points);
     room.results = static_cast<std::int64_t>(game.used_players.size()) * game.n_outputs;
+    const auto walk_tree = [&](Stage& stage, const Tree& tree, auto&& pulse) {
+        Walk& walk = stage.walk;
+        std::int64_t q = rules.start[at(tree.most_players)];
+        const std::int64_t end = q + points(tree), together = points_together(end - q);
+        for (; q < end; q += together) {
+            walk.n_points = static_cast<int>(std::min(together, end - q));
+            walk.t = rules.nodes.data() + q;
+            walk.weights = rules.weights.data() + q;
+            kernels().diagonal[walk.n_points - 1](walk);
+            pulse();
+        }
+    };
+    std::optional<Patterns> patterns;
+    if (rows.n >= rows_by_pattern)
+        patterns.emplace(game, room, [&](Stage& stage, const Tree& tree) { walk_tree(stage, tree, [] {}); });
     each_block(game, rows.n, room.lanes(), room, run,
                [&](Stage& stage, std::int64_t begin, std::int64_t count, Pulse& pulse) {
-                   Walk& walk = stage.walk;
                    stage.take(rows, RowNumbers(rows, begin, count));
                    stage.clear_results(room.results);
-                   walk.gradient = stage.results.data();
-                   stage.each_tree(pulse, [&](const Tree& tree) {
-                       std::int64_t q = rules.start[at(tree.most_players)];
-                       const std::int64_t end = q + points(tree), together = points_together(end - q);
-                       for (; q < end; q += together) {
-                           walk.n_points = static_cast<int>(std::min(together, end - q));
-                           walk.t = rules.nodes.data() + q;
-                           walk.weights = rules.weights.data() + q;
-                           kernels().diagonal[walk.n_points - 1](walk);
-                           pulse();
+                   stage.walk.gradient = stage.results.data();
+                   for (std::size_t i = 0; i < game.trees.size(); ++i) {
+                       const Tree& tree = game.trees[i];
+                       if (patterns && patterns->knows(i)) {
+                           patterns->add(i, stage);
+                       } else {
+                           stage.set(tree);
+                           walk_tree(stage, tree, pulse);
                        }
-                   });
+                       pulse(static_cast<std::int64_t>(tree.splits.size()) * stage.walk.lanes);
+                   }
                    store_gradient(stage, begin, count, out);
                });
 }

@@ -55,6 +55,17 @@ struct Walk {
     std::int32_t game_outputs;
 };
 
+// Rows of a block that are of 64 kinds by up to six answers: see patterns.h.
+struct LookUp {
+    const std::uint64_t* left;  // per test a mask: bit i of a row's pattern
+    int tests;
+    const std::int64_t* slots;  // rows of lanes in the gradient,
+    std::int64_t n;
+    const double* values;  // and what is added to them: slots x patterns
+    int lanes;
+    double* gradient;
+};
+
 // How an optimiser steps: z += rate times the gradient, or ADAM's smoothed one, cut to [0, 1].
 struct Stride {
     double rate;
@@ -77,6 +88,7 @@ struct Kernels {
     void (*corners[2])(const Walk&);             // F at z in {0, 1}: two points, four
     void (*corner_gradient)(const Walk&);        // gradient at two such points
     void (*polynomials)(const Walk&, const Moves&);
+    void (*look_up)(const LookUp&);
     // Moves z of one row, adds g to the sum, and tells whether z has moved. Arrays are padded, m and v ADAM's.
     bool (*stride)(const Stride&, std::int64_t padded, const double* g, double* z, double* sum, double* m, double* v);
 };

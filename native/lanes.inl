@@ -16,12 +16,21 @@ namespace {
 
 #define LG_INLINE [[gnu::always_inline]] static inline
 
+// For the instruction sets without: patterns bit by bit, and a table in memory.
+LG_INLINE void patterns_of_64(const std::uint64_t* words, int n, std::uint8_t* out) {
+    for (int lane = 0; lane < 64; ++lane) out[lane] = 0;
+    for (int i = 0; i < n; ++i)
+        for (int lane = 0; lane < 64; ++lane)
+            out[lane] = static_cast<std::uint8_t>(out[lane] | ((words[i * mask_words] >> lane) & 1) << i);
+}
+
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 
 struct Lanes {
     using Vec = __m512d;
     using Mask = __mmask8;
     static constexpr int width = 8;
+    static constexpr Mask every = 0xff;  // of a masked instruction, where g++ 12 warns of the plain one's own header
     LG_INLINE Vec zero() { return _mm512_setzero_pd(); }
     LG_INLINE Vec all(double x) { return _mm512_set1_pd(x); }
     LG_INLINE Vec load(const double* p) { return _mm512_load_pd(p); }
@@ -31,8 +40,8 @@ struct Lanes {
     LG_INLINE Vec mul(Vec a, Vec b) { return _mm512_mul_pd(a, b); }
     LG_INLINE Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_pd(a, b, c); }
     LG_INLINE Vec div(Vec a, Vec b) { return _mm512_div_pd(a, b); }
-    LG_INLINE Vec sqrt(Vec a) { return _mm512_sqrt_pd(a); }
-    LG_INLINE Vec lesser(Vec a, Vec b) { return _mm512_min_pd(a, b); }
+    LG_INLINE Vec sqrt(Vec a) { return _mm512_maskz_sqrt_pd(every, a); }
+    LG_INLINE Vec lesser(Vec a, Vec b) { return _mm512_maskz_min_pd(every, a, b); }
     // Of the lanes that begin at `lane`, a multiple of the width: a byte of the words.
     LG_INLINE Mask mask(const std::uint64_t* words, int lane) { return reinterpret_cast<const Mask*>(words)[lane / 8]; }
     LG_INLINE Mask mask(const std::uint64_t* words, int lane, std::uint64_t flip) {
@@ -43,6 +52,29 @@ struct Lanes {
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return _mm512_mask_blend_pd(m, no, yes); }
     LG_INLINE Vec keep(Mask m, Vec a) { return _mm512_maskz_mov_pd(m, a); }
     LG_INLINE Vec add_where(Mask m, Vec a, Vec b) { return _mm512_mask_add_pd(a, m, a, b); }  // m ? a + b : a
+    // Per lane of 64 a pattern, whose bit i is the lane's bit of word i. Words stand `mask_words` apart.
+    LG_INLINE void patterns(const std::uint64_t* words, int n, std::uint8_t* out) {
+        __m512i all = _mm512_setzero_si512();
+        for (int i = 0; i < n; ++i)
+            all = _mm512_mask_add_epi8(all, words[i * mask_words], all, _mm512_set1_epi8(static_cast<char>(1 << i)));
+        _mm512_store_si512(out, all);
+    }
+    // A number for each of 64 patterns.
+    struct Table {
+        Vec part[8];
+        explicit Table(const double* values) {
+            for (int i = 0; i < 8; ++i) part[i] = _mm512_loadu_pd(values + 8 * i);
+        }
+        [[gnu::always_inline]] Vec pick(const std::uint8_t* patterns) const {
+            const __m512i index =
+                _mm512_maskz_cvtepu8_epi64(every, _mm_loadl_epi64(reinterpret_cast<const __m128i*>(patterns)));
+            const Mask bit4 = _mm512_test_epi64_mask(index, _mm512_set1_epi64(16));
+            const Mask bit5 = _mm512_test_epi64_mask(index, _mm512_set1_epi64(32));
+            Vec quarter[4];
+            for (int i = 0; i < 4; ++i) quarter[i] = _mm512_permutex2var_pd(part[2 * i], index, part[2 * i + 1]);
+            return choose(bit5, choose(bit4, quarter[3], quarter[2]), choose(bit4, quarter[1], quarter[0]));
+        }
+    };
     // Bit i: x[i] <= t.
     LG_INLINE std::uint64_t not_above_16(const float* x, float t) { return compared(x, _mm512_set1_ps(t)); }
     LG_INLINE std::uint64_t not_above_64(const float* x, float t) {
@@ -101,6 +133,14 @@ struct Lanes {
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return _mm256_blendv_pd(no, yes, m); }
     LG_INLINE Vec keep(Mask m, Vec a) { return _mm256_and_pd(m, a); }
     LG_INLINE Vec add_where(Mask m, Vec a, Vec b) { return _mm256_add_pd(a, _mm256_and_pd(m, b)); }
+    LG_INLINE void patterns(const std::uint64_t* words, int n, std::uint8_t* out) { patterns_of_64(words, n, out); }
+    struct Table {
+        const double* values;
+        explicit Table(const double* of) : values(of) {}
+        [[gnu::always_inline]] Vec pick(const std::uint8_t* p) const {
+            return _mm256_set_pd(values[p[3]], values[p[2]], values[p[1]], values[p[0]]);
+        }
+    };
     // Bit i: x[i] <= t.
     LG_INLINE std::uint64_t not_above_16(const float* x, float t) {
         const __m256 all = _mm256_set1_ps(t);
@@ -152,6 +192,12 @@ struct Lanes {
     LG_INLINE Vec choose(Mask m, Vec yes, Vec no) { return (Vec)((m & (Mask)yes) | (~m & (Mask)no)); }
     LG_INLINE Vec keep(Mask m, Vec a) { return (Vec)(m & (Mask)a); }
     LG_INLINE Vec add_where(Mask m, Vec a, Vec b) { return a + keep(m, b); }
+    LG_INLINE void patterns(const std::uint64_t* words, int n, std::uint8_t* out) { patterns_of_64(words, n, out); }
+    struct Table {
+        const double* values;
+        explicit Table(const double* of) : values(of) {}
+        Vec pick(const std::uint8_t* p) const { return Vec{values[p[0]], values[p[1]]}; }
+    };
     // Bit i: x[i] <= t.
     template <class Real>
     LG_INLINE std::uint64_t not_above_16(const Real* x, Real t) {

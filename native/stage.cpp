@@ -81,11 +81,32 @@ void Stage::clear_results(std::int64_t rows_of_lanes) {
     std::fill_n(results.data(), at(rows_of_lanes * walk.lanes), 0.0);
 }
 
+void Stage::clear_lanes(int n, std::int64_t rows_of_lanes) {
+    walk.lanes = n;
+    clear_results(rows_of_lanes);
+}
+
+void Stage::answer(const Tree& tree, const std::uint64_t* first) {
+    routed_ = nullptr;
+    for (std::size_t i = 0; i < tree.splits.size(); ++i) first_[i * mask_words] = first[i];
+    view(tree);
+}
+
 void Stage::set(const Tree& tree) {
     if (routed_ == &tree) return;
+    route(tree.tests);
     routed_ = &tree;
-    kernels().route(block_, tree.tests.data(), static_cast<std::int64_t>(tree.tests.size()),
-                    game.forest.set_words.data(), first_.data());
+    view(tree);
+}
+
+const std::uint64_t* Stage::route(std::span<const Test> tests) {
+    routed_ = nullptr;
+    kernels().route(block_, tests.data(), static_cast<std::int64_t>(tests.size()), game.forest.set_words.data(),
+                    first_.data());
+    return first_.data();
+}
+
+void Stage::view(const Tree& tree) {
     find_agreed(tree, first_.data(), agreed_.data(), (walk.lanes + 63) / 64);
     walk.tree = {tree.splits.data(),
                  tree.steps.data(),

@@ -80,9 +80,17 @@ public:
         }
     }
     void clear_results(std::int64_t rows_of_lanes);
+    // So many lanes, of no row, with results of 0. `answer` tells which way they go in a tree: a word per split, of
+    // those that go to the first child.
+    void clear_lanes(int lanes, std::int64_t rows_of_lanes);
+    void answer(const Tree& tree, const std::uint64_t* first);
+    // Routes the lanes through a tree; it is what the walk is for from now on.
+    void set(const Tree& tree);
+    // Per test a mask of the lanes that it sends left. The stage then is set for no tree.
+    const std::uint64_t* route(std::span<const Test> tests);
 
 private:
-    void set(const Tree& tree);
+    void view(const Tree& tree);
 
     BlockBuffer buffer_;
     Block block_{};

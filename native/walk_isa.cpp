@@ -1,6 +1,7 @@
 // The kernels of one instruction set. CMake compiles this file once for each, with LEAFGRAD_ISA set to its name.
 #include "kernels.h"
 #include "lanes.inl"
+#include "lookup.inl"
 #include "points.inl"
 #include "probabilistic.inl"
 #include "route.inl"
@@ -26,6 +27,7 @@ const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA) = {
     {walk_corners<2, false>, walk_corners<4, false>},
     walk_corners<2, true>,
     walk_polynomials,
+    look_up,
     stride,
 };
 
