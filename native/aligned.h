@@ -10,10 +10,14 @@ namespace leafgrad {
 template <class T>
 class Aligned {
 public:
-    explicit Aligned(std::size_t size)
-        : data_(static_cast<T*>(::operator new(size * sizeof(T) + 64, std::align_val_t{64}))) {
+    explicit Aligned(std::size_t size) : Aligned(size, untouched) {
         std::memset(static_cast<void*>(data_), 0, size * sizeof(T) + 64);
     }
+    // Of no values: pages that are never written to take no memory.
+    struct Untouched {};
+    static constexpr Untouched untouched{};
+    Aligned(std::size_t size, Untouched)
+        : data_(static_cast<T*>(::operator new(size * sizeof(T) + 64, std::align_val_t{64}))) {}
     ~Aligned() { ::operator delete(data_, std::align_val_t{64}); }
     Aligned(const Aligned&) = delete;
     Aligned& operator=(const Aligned&) = delete;

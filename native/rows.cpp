@@ -7,9 +7,11 @@ namespace leafgrad {
 BlockBuffer::BlockBuffer(const Forest& forest, std::int64_t lanes)
     : forest_(forest),
       stride_(lanes > 16 ? (lanes + 63) / 64 * 64 : 16),
-      // Doubles are room enough for either width.
-      columns_(static_cast<std::size_t>(forest.n_features * stride_)),
-      missing_(static_cast<std::size_t>(forest.n_features) * mask_words, 0) {}
+      // Doubles are room enough for either width. The columns of unused features are never touched.
+      columns_(static_cast<std::size_t>(forest.n_features * stride_), Aligned<double>::untouched),
+      missing_(static_cast<std::size_t>(forest.n_features) * mask_words, 0) {
+    for (const std::int32_t j : forest.used_features) std::fill_n(columns_.data() + j * stride_, stride_, 0.0);
+}
 
 Block BlockBuffer::fill(const Rows& rows, std::span<const std::int64_t> which) {
     if (forest_.single)

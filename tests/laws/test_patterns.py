@@ -1,6 +1,7 @@
 """Trees of few tests, whose rows are of few kinds: many rows pick what their kind has got, few are walked.
 
-Both are the same numbers but for the order of additions, to 1e-14 of the sum over trees of max|leaf - root mean|.
+Both are the same numbers but for the order of additions: to 1e-14 of the sum over trees of
+max|leaf - root mean|.
 """
 
 from __future__ import annotations
@@ -83,12 +84,17 @@ def case(name: str) -> tuple[lg.Forest, np.ndarray]:
     return forest, forests.rows(rng, forest, MANY)
 
 
+def in_parts(forest: lg.Forest, X: np.ndarray, *args: Any, **kwargs: Any) -> np.ndarray:
+    parts = [X[i : i + FEW] for i in range(0, MANY, FEW)]
+    return np.concatenate([lg.explain(forest, part, *args, **kwargs).values for part in parts])
+
+
 @pytest.mark.parametrize("value", ["shapley", "banzhaf:0.3", "beta:4,1"])
 @pytest.mark.parametrize("name", FORESTS)
 def test_many_rows_are_as_few(name: str, value: str, isa: str) -> None:
     forest, X = case(name)
     picked = lg.explain(forest, X, value).values
-    walked = np.concatenate([lg.explain(forest, X[i : i + FEW], value).values for i in range(0, MANY, FEW)])
+    walked = in_parts(forest, X, value)
     worst = np.abs(picked - walked).max(axis=(0, 1)) if picked.ndim == 3 else np.abs(picked - walked).max()
     assert (worst <= 1e-14 * forests.unit(forest)).all()
 
