@@ -1,4 +1,4 @@
-// An array on a 64-byte boundary, zero at first: what the kernels' vectors load from.
+// An array on a 64-byte boundary, zero at first unless told otherwise: what the kernels' vectors load from.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "alone.h"
 #include "patterns.h"
 
 namespace leafgrad {
@@ -65,53 +66,18 @@ void at_points(const Game& game, const Rows& rows, const Points& points, const R
                });
 }
 
-// One row, and a vector of points as lanes.
-template <class PointsOf>
-void attribute_alone(const Game& game, const Rows& rows, const Rules& rules, PointsOf points_of, double* out,
-                     const Run& run) {
-    const int width = kernels().width;
-    Room room = Room::of(game, true, [](const Tree&) { return 1; }, points_of);
-    room.results = static_cast<std::int64_t>(game.used_players.size()) * game.n_outputs;
-    each_block(game, rows.n, 1, room, run, [&](Stage& stage, std::int64_t row, std::int64_t, Pulse& pulse) {
-        alignas(64) double t[most_width], weights[most_width];
-        Walk& walk = stage.walk;
-        stage.take_alone(rows, row);
-        stage.clear_results(room.results);
-        walk.n_points = 1;
-        walk.t = t;
-        walk.weights = weights;
-        walk.gradient = stage.results.data();
-        stage.each_tree(pulse, [&](const Tree& tree) {
-            std::int64_t q = rules.start[at(tree.most_players)];
-            for (const std::int64_t end = q + points_of(tree); q < end; q += width) {
-                for (int i = 0; i < width; ++i) {  // a point of weight 0 fills up
-                    const bool there = q + i < end;
-                    t[i] = there ? rules.nodes[at(q + i)] : 0.5;
-                    weights[i] = there ? rules.weights[at(q + i)] : 0.0;
-                }
-                kernels().alone(walk);
-            }
-        });
-        const double* sums = walk.gradient;
-        for (const std::int32_t player : game.used_players)
-            for (std::int32_t k = 0; k < game.n_outputs; ++k, sums += width) {
-                double sum = sums[0];
-                for (int i = 1; i < width; ++i) sum += sums[i];
-                out[(row * game.n_players + player) * game.n_outputs + k] = sum;
-            }
-    });
-}
-
 }  // namespace
 
+std::int64_t Rules::points(std::int32_t players) const {
+    const auto u = at(players);
+    if (u + 1 >= start.size() || start[u + 1] <= start[u])
+        throw ArgumentError("there is no rule for " + std::to_string(u) + " players on a path");
+    return start[u + 1] - start[u];
+}
+
 void attribute(const Game& game, const Rows& rows, const Rules& rules, double* out, const Run& run) {
-    const auto points = [&](const Tree& tree) {
-        const auto u = at(tree.most_players);
-        if (u + 1 >= rules.start.size() || rules.start[u + 1] <= rules.start[u])
-            throw ArgumentError("there is no rule for " + std::to_string(u) + " players on a path");
-        return rules.start[u + 1] - rules.start[u];
-    };
-    if (rows.n <= rows_alone) return attribute_alone(game, rows, rules, points, out, run);
+    const auto points = [&](const Tree& tree) { return rules.points(tree.most_players); };
+    if (rows.n <= rows_alone) return attribute_alone(game, rows, rules, out, run);
     Room room = Room::of(game, true, [&](const Tree& tree) { return points_together(points(tree)); }, points);
     room.results = static_cast<std::int64_t>(game.used_players.size()) * game.n_outputs;
     const auto walk_tree = [&](Stage& stage, const Tree& tree, auto&& pulse) {

@@ -14,6 +14,8 @@ namespace leafgrad {
 struct Rules {
     std::span<const std::int64_t> start;
     std::span<const double> nodes, weights;
+
+    std::int64_t points(std::int32_t players) const;  // throws where there are none
 };
 
 // Points of the extension: row-major, `n` x players. Where one of X and z has a single row, all of the other share it.

@@ -47,6 +47,14 @@ const Kernels& kernels() {
     return in_use ? *in_use : *available_kernels()[0];
 }
 
+const Kernels& kernels_for(std::int64_t points) {
+    const Kernels& in_use = kernels();
+#ifdef LEAFGRAD_X86
+    if (&in_use == &kernels_avx512 && points <= kernels_avx2.width) return kernels_avx2;
+#endif
+    return in_use;
+}
+
 void use_kernels(const char* name) {
     if (name == nullptr) {
         chosen = nullptr;

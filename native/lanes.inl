@@ -4,8 +4,9 @@
 // linkage compiled for AVX could be the copy that the linker keeps for every CPU. For the same reason nothing of the
 // C++ library with a body is used here. Multiply-add is written out (`fma`): the compiler contracts nothing, so that
 // a row's bits do not depend on which template it went through.
+#pragma once
+
 #include <cstdint>
-#include <type_traits>
 
 #if defined(__AVX2__) || defined(__SSE2__)
 #include <immintrin.h>

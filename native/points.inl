@@ -113,52 +113,6 @@ struct Diagonal {
     };
 };
 
-// The same points for one row alone: points are the lanes.
-struct Alone {
-    static constexpr int n = 1;
-    static constexpr bool keeps = false;
-    const double *weights, *t, *posteriors;
-    alignas(64) double y[Lanes::width];
-
-    explicit Alone(const Walk& walk) : weights(walk.weights), t(walk.t), posteriors(walk.posteriors) {
-        Lanes::store(y, Lanes::sub(Lanes::all(1), Lanes::load(t)));
-        find_posteriors(walk, t, y, Lanes::width);
-    }
-
-    Lanes::Vec start(int, int) const { return Lanes::load(weights); }
-
-    template <bool Repeats, bool kept>
-    struct Terms {
-        Lanes::Vec tau, unknown, gain;
-        [[gnu::always_inline]] Terms(const Alone& points, const Split& split, const double* = nullptr) {
-            const double* known = points.posteriors + std::int64_t{split.repeat} * 3 * most_width;
-            tau = Lanes::load(Repeats ? known : points.t);
-            unknown = Lanes::load(Repeats ? known + most_width : points.y);
-            if constexpr (Repeats) gain = Lanes::load(known + 2 * most_width);
-        }
-        const Terms& at(int) const { return *this; }
-        [[gnu::always_inline]] Lanes::Vec twig(int, Lanes::Vec d, Lanes::Vec m) const { return Lanes::fma(tau, d, m); }
-        [[gnu::always_inline]] Lanes::Vec weigh(int, Lanes::Vec s) const { return Repeats ? Lanes::mul(s, gain) : s; }
-    };
-
-    template <bool Repeats>
-    struct Edge {
-        Lanes::Vec share;
-        [[gnu::always_inline]] Edge(const Terms<Repeats, false>&, double w) : share(Lanes::all(w)) {}
-        template <bool to_first>
-        [[gnu::always_inline]] Lanes::Vec p(int, const Terms<Repeats, false>& terms, Lanes::Mask first,
-                                            Lanes::Mask agreed) const {
-            const auto stays = Lanes::mul(terms.unknown, share), goes = Lanes::add(stays, terms.tau);
-            const auto chosen = Lanes::choose(first, to_first ? goes : stays, to_first ? stays : goes);
-            return Repeats ? Lanes::choose(agreed, chosen, share) : chosen;
-        }
-        [[gnu::always_inline]] Lanes::Vec reach(int q, const Terms<Repeats, false>& terms, int, Lanes::Mask came,
-                                                Lanes::Mask agreed) const {
-            return p<true>(q, terms, came, agreed);
-        }
-    };
-};
-
 // Every row and player its own z: the point z, and with Q = 2 also its mirror 1 - z.
 template <int Q>
 struct General {

@@ -6,10 +6,10 @@
 namespace leafgrad {
 namespace {
 
-// 64 of x that are not above the threshold, or the first 16; one alone answers for all.
+// 64 of x that are not above the threshold, or the first 16, or one.
 template <class Real>
 LG_INLINE std::uint64_t rows_not_above(const Real* x, Real threshold, int lanes) {
-    if (lanes == 1) return x[0] <= threshold ? ~std::uint64_t{0} : 0;
+    if (lanes == 1) return x[0] <= threshold;
     return lanes > 16 ? Lanes::not_above_64(x, threshold) : Lanes::not_above_16(x, threshold);
 }
 
@@ -29,7 +29,6 @@ std::uint64_t rows_in_set(const Real* x, const Test& test, const std::uint32_t* 
         }
         bits |= static_cast<std::uint64_t>(left && code == code) << i;
     }
-    if (lanes == 1) return bits != 0 ? ~std::uint64_t{0} : 0;
     return bits;
 }
 
@@ -49,11 +48,11 @@ std::uint64_t rows_left(const Real* x, const Test& test, std::uint64_t missing, 
     return (test.flags & missing_left) ? left | missing : left;
 }
 
-template <class Real, bool alone>
+template <class Real>
 void route_in(const Block& block, const Test* tests, std::int64_t n, const std::uint32_t* set_words,
               std::uint64_t* out) {
     const Real* columns = static_cast<const Real*>(block.columns);
-    const int all_lanes = alone ? 1 : block.lanes;
+    const int all_lanes = block.lanes;
     for (std::int64_t i = 0; i < n; ++i, out += mask_words) {
         const Test& test = tests[i];
         const Real* x = columns + test.feature * block.stride;
@@ -73,11 +72,34 @@ void route_in(const Block& block, const Test* tests, std::int64_t n, const std::
     }
 }
 
+// A row alone: its features side by side, and a bit for an answer. Where none is missing, it matters little where
+// missing values go.
+template <class Real, bool any_missing>
+void route_alone_in(const Block& block, const Test* tests, std::int64_t n, const std::uint32_t* set_words,
+                    std::uint32_t* out) {
+    const Real* row = static_cast<const Real*>(block.columns);
+#pragma GCC unroll 4
+    for (const Test* test = tests; test != tests + n; ++test, ++out) {
+        const Real* x = row + test->feature;
+        std::uint64_t left;
+        if (test->flags <= (any_missing ? 0 : missing_left))
+            left = rows_not_above(x, static_cast<Real>(test->threshold), 1);
+        else
+            left = rows_left(x, *test, block.missing[std::int64_t{test->feature} * mask_words], set_words, 1);
+        *out = static_cast<std::uint32_t>(left) ^ std::uint32_t{test->first_is_right} ^ 1U;
+    }
+}
+
 void route(const Block& block, const Test* tests, std::int64_t n, const std::uint32_t* set_words, std::uint64_t* out) {
-    if (block.lanes == 1)
-        (block.single ? route_in<float, true> : route_in<double, true>)(block, tests, n, set_words, out);
+    (block.single ? route_in<float> : route_in<double>)(block, tests, n, set_words, out);
+}
+
+void route_alone(const Block& block, const Test* tests, std::int64_t n, const std::uint32_t* set_words,
+                 std::uint32_t* out) {
+    if (block.any_missing)
+        (block.single ? route_alone_in<float, true> : route_alone_in<double, true>)(block, tests, n, set_words, out);
     else
-        (block.single ? route_in<float, false> : route_in<double, false>)(block, tests, n, set_words, out);
+        (block.single ? route_alone_in<float, false> : route_alone_in<double, false>)(block, tests, n, set_words, out);
 }
 
 }  // namespace

@@ -6,7 +6,9 @@ namespace leafgrad {
 
 BlockBuffer::BlockBuffer(const Forest& forest, std::int64_t lanes)
     : forest_(forest),
-      stride_(lanes > 16 ? (lanes + 63) / 64 * 64 : 16),
+      stride_(lanes > 16  ? (lanes + 63) / 64 * 64
+              : lanes > 1 ? 16
+                          : 1),
       // Doubles are room enough for either width. The columns of unused features are never touched.
       columns_(static_cast<std::size_t>(forest.n_features * stride_), Aligned<double>::untouched),
       missing_(static_cast<std::size_t>(forest.n_features) * mask_words, 0) {
@@ -19,16 +21,15 @@ Block BlockBuffer::fill(const Rows& rows, std::span<const std::int64_t> which) {
     else
         fill_as<double>(rows, which);
     const int lanes = (static_cast<int>(which.size()) + 15) / 16 * 16;
-    return {columns_.data(), missing_.data(), stride_, forest_.single, lanes};
+    return {columns_.data(), missing_.data(), stride_, forest_.single, lanes, true};
 }
 
 Block BlockBuffer::fill_alone(const Rows& rows, std::int64_t row) {
     Block block = fill(rows, {&row, 1});
-    for (const std::int32_t j : forest_.used_features) {
-        std::uint64_t& missing = missing_[static_cast<std::size_t>(j) * mask_words];
-        missing = missing != 0 ? ~std::uint64_t{0} : 0;
-    }
     block.lanes = 1;
+    block.any_missing = std::any_of(forest_.used_features.begin(), forest_.used_features.end(), [&](std::int32_t j) {
+        return missing_[static_cast<std::size_t>(j) * mask_words] != 0;
+    });
     return block;
 }
 

@@ -26,7 +26,7 @@ public:
 
     // The rows of these numbers as lanes; lanes behind them hold what was there before, or 0.
     Block fill(const Rows& rows, std::span<const std::int64_t> which);
-    // One row, to be every lane.
+    // One row.
     Block fill_alone(const Rows& rows, std::int64_t row);
 
 private:

@@ -38,6 +38,21 @@ void find_agreed(const Tree& tree, const std::uint64_t* first, std::uint64_t* ag
 
 }  // namespace
 
+int threads_worth(double work, const Run& run) {
+    return static_cast<int>(std::clamp(work / least_work, 1.0, static_cast<double>(std::max(run.threads, 1))));
+}
+
+TreeView view_of(const Tree& tree) {
+    return {tree.splits.data(),
+            tree.steps.data(),
+            tree.repeats.data(),
+            tree.leaves.data(),
+            static_cast<std::int64_t>(tree.steps.size()),
+            static_cast<std::int64_t>(tree.repeats.size()),
+            tree.outputs,
+            tree.first_output};
+}
+
 std::int64_t Room::lanes() const {
     const std::int64_t largest = std::max({reach, waiting, results, z, std::int64_t{1}});
     // Whole vectors: 8 lanes are a multiple of every width.
@@ -71,12 +86,6 @@ void Stage::take(const Rows& rows, std::span<const std::int64_t> which) {
     walk.lanes = (static_cast<int>(which.size()) + width - 1) / width * width;
 }
 
-void Stage::take_alone(const Rows& rows, std::int64_t row) {
-    block_ = buffer_.fill_alone(rows, row);
-    routed_ = nullptr;
-    walk.lanes = kernels().width;
-}
-
 void Stage::clear_results(std::int64_t rows_of_lanes) {
     std::fill_n(results.data(), at(rows_of_lanes * walk.lanes), 0.0);
 }
@@ -108,22 +117,14 @@ const std::uint64_t* Stage::route(std::span<const Test> tests) {
 
 void Stage::view(const Tree& tree) {
     find_agreed(tree, first_.data(), agreed_.data(), (walk.lanes + 63) / 64);
-    walk.tree = {tree.splits.data(),
-                 tree.steps.data(),
-                 tree.repeats.data(),
-                 tree.leaves.data(),
-                 static_cast<std::int64_t>(tree.steps.size()),
-                 static_cast<std::int64_t>(tree.repeats.size()),
-                 tree.outputs,
-                 tree.first_output};
+    walk.tree = view_of(tree);
 }
 
 void each_block(const Game& game, std::int64_t n, std::int64_t rows_a_block, const Room& room, const Run& run,
                 const BlockBody& body) {
     if (n == 0) return;
     const std::int64_t n_blocks = (n + rows_a_block - 1) / rows_a_block;
-    const double worth = static_cast<double>(n) * room.work / least_work;
-    const int threads = static_cast<int>(std::clamp(worth, 1.0, static_cast<double>(std::max(run.threads, 1))));
+    const int threads = threads_worth(static_cast<double>(n) * room.work, run);
     const std::int64_t lanes = std::min(room.lanes(), (n + 7) / 8 * 8);
     std::vector<std::unique_ptr<Stage>> crew(at(threads));
     parallel(

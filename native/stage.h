@@ -31,6 +31,11 @@ struct Run {
     Poll poll;
 };
 
+// How many threads this work is worth, in splits x points.
+int threads_worth(double work, const Run& run);
+
+TreeView view_of(const Tree& tree);
+
 // Room that a kind of walk wants, per lane and in doubles.
 struct Room {
     std::int64_t reach = 0;  // 0: walks without gradients
@@ -67,8 +72,6 @@ public:
 
     // The rows of these numbers are the lanes from now on.
     void take(const Rows& rows, std::span<const std::int64_t> which);
-    // One row is every lane of one vector.
-    void take_alone(const Rows& rows, std::int64_t row);
     // Routes the lanes through each tree and calls visit(tree), with walk.tree set. A lone tree is routed once for the
     // rows taken, however often it is walked.
     template <class Visit>

@@ -24,13 +24,7 @@ namespace {
 // Where a split finds s: in the level's store, or from its parent's s in passing.
 enum class Reach { stored, from_parent, from_repeating_parent };
 
-// A number that is known when the walk is compiled, or not.
-template <bool known, int number>
-using Number = std::conditional_t<known, std::integral_constant<int, number>, int>;
-
-// With `one_vector` the block is a single vector of lanes. Then what counts is the way from step to step: no loops
-// over lanes, no calls, and with `one_output` no loops over outputs.
-template <class Points, bool Gradient, bool one_vector = false, bool one_output = false>
+template <class Points, bool Gradient>
 struct Walker {
     using L = Lanes;
     using Vec = L::Vec;
@@ -44,8 +38,7 @@ struct Walker {
     const Walk& walk;
     const TreeView tree;
     const Points points;
-    const Number<one_vector, L::width> lanes;
-    const Number<one_output, 1> outputs, game_outputs;
+    const int lanes, outputs, game_outputs;
     const std::int64_t level_size, level_stride, result_size;
     double* top;  // behind the last finished subtree
 
@@ -53,21 +46,13 @@ struct Walker {
         : walk(w),
           tree(w.tree),
           points(w),
-          lanes{number<one_vector, L::width>(w.lanes)},
-          outputs{number<one_output, 1>(w.tree.outputs)},
-          game_outputs{number<one_output, 1>(w.game_outputs)},
+          lanes(w.lanes),
+          outputs(w.tree.outputs),
+          game_outputs(w.game_outputs),
           level_size(static_cast<std::int64_t>(Q) * lanes),
           level_stride(keeps ? 2 * level_size : level_size),
           result_size(level_size * outputs),
           top(w.waiting) {}
-
-    template <bool known, int value>
-    static Number<known, value> number(int given) {
-        if constexpr (known)
-            return {};
-        else
-            return given;
-    }
 
     void run() {
         for (std::int64_t i = 0; i < tree.n_steps; ++i) {
@@ -239,8 +224,7 @@ struct Walker {
     }
 
     double* gradient_of(const Split& split, int k) const {
-        const std::int64_t row =
-            static_cast<std::int64_t>(split.player) * game_outputs + (one_output ? 0 : tree.first_output + k);
+        const std::int64_t row = static_cast<std::int64_t>(split.player) * game_outputs + tree.first_output + k;
         return walk.gradient + row * lanes;
     }
 
@@ -288,41 +272,6 @@ struct Walker {
         LG_LEAVES(from_repeating_parent, twig, twig),
     };
 #undef LG_LEAVES
-
-    // The same, with every step in place: a gradient alone.
-    [[gnu::flatten]] void run_in_place() {
-        for (std::int64_t i = 0; i < tree.n_steps; ++i) {
-            const Step step = tree.steps[i];
-            const Split& split = tree.splits[step.split];
-            switch (step.code) {
-#define LG_STEP(code)                          \
-    case code:                                 \
-        steps[code](*this, split, step.split); \
-        break;
-#define LG_STEPS(code) LG_STEP(code) LG_STEP(code + 1) LG_STEP(code + 2) LG_STEP(code + 3)
-                LG_STEP(0)
-                LG_STEP(1)
-                LG_STEP(2)
-                LG_STEP(3)
-                LG_STEP(4)
-                LG_STEPS(5)
-                LG_STEPS(9)
-                LG_STEPS(13)
-                LG_STEPS(17)
-                LG_STEPS(21)
-                LG_STEPS(25)
-                LG_STEPS(29)
-                LG_STEPS(33)
-                LG_STEPS(37)
-                LG_STEPS(41)
-                static_assert(n_step_codes == 45);
-#undef LG_STEPS
-#undef LG_STEP
-                default:
-                    __builtin_unreachable();
-            }
-        }
-    }
 };
 
 template <int Q>
@@ -332,12 +281,6 @@ void walk_diagonal(const Walk& walk) {
 template <int Q>
 void walk_general(const Walk& walk) {
     Walker<General<Q>, true>(walk).run();
-}
-void walk_alone(const Walk& walk) {
-    if (walk.tree.outputs == 1 && walk.game_outputs == 1)
-        Walker<Alone, true, true, true>(walk).run_in_place();
-    else
-        Walker<Alone, true, true>(walk).run_in_place();
 }
 void walk_value(const Walk& walk) { Walker<General<1>, false>(walk).run(); }
 template <int Q, bool Gradient>

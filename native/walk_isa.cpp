@@ -1,4 +1,5 @@
 // The kernels of one instruction set. CMake compiles this file once for each, with LEAFGRAD_ISA set to its name.
+#include "alone.inl"
 #include "kernels.h"
 #include "lanes.inl"
 #include "lookup.inl"
@@ -20,9 +21,10 @@ const Kernels LG_JOIN(kernels_, LEAFGRAD_ISA) = {
     LG_TEXT(LEAFGRAD_ISA),
     Lanes::width,
     route,
+    route_alone,
     {walk_diagonal<1>, walk_diagonal<2>, walk_diagonal<3>, walk_diagonal<4>},
     {walk_general<1>, walk_general<2>},
-    walk_alone,
+    {walk_alone<1>, walk_alone<2>},
     walk_value,
     {walk_corners<2, false>, walk_corners<4, false>},
     walk_corners<2, true>,
