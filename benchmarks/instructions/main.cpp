@@ -22,6 +22,7 @@
 #include "curves.h"
 #include "forests.h"
 #include "game.h"
+#include "greedy.h"
 #include "kernels.h"
 #include "leaves.h"
 #include "probabilistic.h"
