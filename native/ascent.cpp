@@ -35,7 +35,8 @@ Ascent::Ascent(Stage& stage, const Rows& rows)
 
 Ascent::Where Ascent::where(const double* z) const {
     const double* end = z + players_;
-    if (std::all_of(z, end, [](double x) { return x == 0.0 || x == 1.0; })) return corner;
+    // Of 0 and 1 alone x^2 = x: one branch, that is foretold.
+    if (std::all_of(z, end, [](double x) { return x * x == x; })) return corner;
     return std::all_of(z, end, [](double x) { return x == 0.5; }) ? centre : inside;
 }
 
@@ -128,15 +129,14 @@ void Ascent::load_points(std::span<const Place> places) {
 }
 
 void Ascent::load_corners(std::span<const Place> places) {
-    std::uint64_t* unknown = known_.data() + players_ * mask_words;
-    for (std::size_t slot = 0; slot < players_; ++slot)
-        for (std::size_t word = 0; word < mask_words; ++word) {
-            std::uint64_t bits = 0;
-            for (std::size_t i = 64 * word; i < std::min(64 * word + 64, places.size()); ++i)
-                bits |= std::uint64_t{places[i].z[slot] != 0.0} << (i % 64);
-            known_[slot * mask_words + word] = bits;
-            unknown[slot * mask_words + word] = ~bits;
-        }
+    const std::size_t words = players_ * mask_words;
+    std::fill_n(known_.data(), words, 0);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        std::uint64_t* known = known_.data() + i / 64;
+        for (std::size_t slot = 0; slot < players_; ++slot)
+            known[slot * mask_words] |= std::uint64_t{places[i].z[slot] != 0.0} << (i % 64);
+    }
+    for (std::size_t word = 0; word < words; ++word) known_[words + word] = ~known_[word];
     stage_.walk.known = known_.data();
     stage_.walk.known_stride = static_cast<std::int64_t>(players_);
 }

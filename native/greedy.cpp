@@ -40,26 +40,30 @@ void greedy(const Game& game, const Rows& rows, std::int32_t* order, const Run& 
                 places.push_back(
                     {begin + static_cast<std::int64_t>(i), z.data() + i * used, g.data() + i * used, nullptr});
             std::vector<std::size_t> next_unused(n, 0), taken(n, 0);
+            std::vector<std::int32_t> rest(n * used);  // rows x slots not chosen yet, in order
+            for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = static_cast<std::int32_t>(i % used);
             for (std::size_t round = 0; round < used; ++round) {
                 ascent.walk(places, pulse);
                 for (std::size_t i = 0; i < n; ++i) {
                     std::int32_t* out = order + (at(begin) + i) * at(game.n_players);
-                    double* known = z.data() + i * used;
                     const double* gain = g.data() + i * used;
-                    std::size_t best = used;
-                    for (std::size_t slot = 0; slot < used; ++slot)
-                        if (known[slot] == 0.0 && (best == used || gain[slot] > gain[best])) best = slot;
-                    const double enough = gain[best] - tie;
-                    best = 0;
-                    while (known[best] != 0.0 || gain[best] < enough) ++best;
-                    const std::int32_t player = game.used_players[best];
+                    const auto slots = rest.begin() + static_cast<std::ptrdiff_t>(i * used);
+                    const auto end = slots + static_cast<std::ptrdiff_t>(used - round);
+                    double most = gain[*slots];
+                    for (auto slot = slots; slot != end; ++slot) most = std::max(most, gain[*slot]);
+                    const double enough = most - tie;
+                    const auto found =
+                        std::find_if(slots, end, [&](std::int32_t slot) { return gain[slot] >= enough; });
+                    const std::int32_t best = *found;
+                    std::copy(found + 1, end, found);
+                    const std::int32_t player = game.used_players[at(best)];
                     // The unused, with a gain of 0, come first where they are better, or as good and of a lower
                     // number.
                     std::size_t& next = next_unused[i];
                     while (next < unused.size() && (enough + 2 * tie < 0 || (enough <= 0 && unused[next] < player)))
                         out[taken[i]++] = unused[next++];
                     out[taken[i]++] = player;
-                    known[best] = 1.0;
+                    z[i * used + at(best)] = 1.0;
                 }
             }
             for (std::size_t i = 0; i < n; ++i)
