@@ -75,9 +75,10 @@ std::int64_t Rules::points(std::int32_t players) const {
     return start[u + 1] - start[u];
 }
 
-void attribute(const Game& game, const Rows& rows, const Rules& rules, double* out, const Run& run) {
+void attribute(const Game& game, const Rows& rows, const Rules& rules, double* out, const Run& run,
+               std::int64_t rows_in_all) {
     const auto points = [&](const Tree& tree) { return rules.points(tree.most_players); };
-    if (rows.n <= rows_alone) return attribute_alone(game, rows, rules, out, run);
+    if (rows_in_all <= rows_alone) return attribute_alone(game, rows, rules, out, run);
     Room room = Room::of(game, true, [&](const Tree& tree) { return points_together(points(tree)); }, points);
     room.results = static_cast<std::int64_t>(game.used_players.size()) * game.n_outputs;
     const auto walk_tree = [&](Stage& stage, const Tree& tree, auto&& pulse) {
@@ -93,7 +94,7 @@ void attribute(const Game& game, const Rows& rows, const Rules& rules, double* o
         }
     };
     std::optional<Patterns> patterns;
-    if (rows.n >= rows_by_pattern)
+    if (rows_in_all >= rows_by_pattern)
         patterns.emplace(game, room, [&](Stage& stage, const Tree& tree) { walk_tree(stage, tree, [] {}); });
     each_block(game, rows.n, room.lanes(), room, run,
                [&](Stage& stage, std::int64_t begin, std::int64_t count, Pulse& pulse) {

@@ -24,11 +24,14 @@ struct Points {
     std::int64_t n = 0;
 };
 
-// So few rows are worked on one by one, with other roundings: a block of them costs more than that.
+// Calls of so few rows work on them one by one, with other roundings: a block of them costs more than that.
 inline constexpr std::int64_t rows_alone = 2;
 
 // out: rows x players x outputs, zero at first. The sum over each rule of weight times gradient at t (1, ..., 1).
-void attribute(const Game& game, const Rows& rows, const Rules& rules, double* out, const Run& run);
+// `rows_in_all` is of the user's call, of which these rows may be a part: it says which way they go, so that a row's
+// bits do not depend on how the call was cut.
+void attribute(const Game& game, const Rows& rows, const Rules& rules, double* out, const Run& run,
+               std::int64_t rows_in_all);
 // out: max(rows, points) x players x outputs, zero at first.
 void gradient(const Game& game, const Rows& rows, const Points& points, double* out, const Run& run);
 // out: max(rows, points) x outputs, zero at first; the walk's part, without the root means.

@@ -242,17 +242,19 @@ void bind_game(nb::module_& m) {
         .def(
             "attribute",
             [](const Game& game, const Matrix& X, const Vector<std::int64_t>& rule_start, const Vector<double>& nodes,
-               const Vector<double>& weights, int threads, const nb::object& progress) {
+               const Vector<double>& weights, std::optional<std::int64_t> rows_in_all, int threads,
+               const nb::object& progress) {
                 const Rows rows = rows_of(X, game.forest);
                 const Rules rules{span(rule_start), span(nodes), span(weights)};
                 Fresh<double> out(
                     {X.shape(0), static_cast<std::size_t>(game.n_players), static_cast<std::size_t>(game.n_outputs)});
                 const Poll poll = poll_of(progress);
                 const nb::gil_scoped_release unlocked;
-                attribute(game, rows, rules, out.data, {threads, poll});
+                attribute(game, rows, rules, out.data, {threads, poll}, rows_in_all.value_or(rows.n));
                 return std::move(out.array);
             },
-            "X"_a, "rule_start"_a, "nodes"_a, "weights"_a, "threads"_a = 1, "progress"_a = nb::none())
+            "X"_a, "rule_start"_a, "nodes"_a, "weights"_a, "rows_in_all"_a = nb::none(), "threads"_a = 1,
+            "progress"_a = nb::none())
         .def(
             "gradient",
             [](const Game& game, const Matrix& X, const DoubleMatrix& z, int threads, const nb::object& progress) {
@@ -385,7 +387,6 @@ NB_MODULE(_core, m) {
     bind_game(m);
     bind_closed_game(m);
     m.def("isa", [] { return std::string(kernels().name); });
-    m.attr("rows_alone") = rows_alone;
     m.def("available_isas", [] {
         std::vector<std::string> names;
         for (auto k = available_kernels(); *k; ++k) names.emplace_back((*k)->name);

@@ -122,7 +122,8 @@ double attributed(const Bench& bench, const std::function<std::int64_t(std::int6
         start.push_back(static_cast<std::int64_t>(nodes.size()));
     }
     std::vector<double> out(bench.values());
-    measure(out, [&] { attribute(bench.game, bench.rows, {start, nodes, weights}, out.data(), bench.run); });
+    measure(out,
+            [&] { attribute(bench.game, bench.rows, {start, nodes, weights}, out.data(), bench.run, bench.rows.n); });
     return bench.passes([&](const Tree& tree) { return static_cast<double>(points(tree.most_players)); });
 }
 

@@ -6,8 +6,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-rows_alone: int
-
 _Progress: TypeAlias = Callable[[int], object] | None
 
 class Forest:
@@ -90,6 +88,7 @@ class Game:
         rule_start: NDArray[np.int64],
         nodes: NDArray[np.float64],
         weights: NDArray[np.float64],
+        rows_in_all: int | None = None,
         threads: int = 1,
         progress: _Progress = None,
     ) -> NDArray[np.float64]: ...

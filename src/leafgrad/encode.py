@@ -86,8 +86,6 @@ class Rows:
 def stretches(n: int, most: int) -> Iterator[tuple[int, int]]:
     """Cut n rows into stretches of at most `most`, all as long as they can be.
 
-    None of them is a few rows left over, which would make a row's way in the core hang on its place.
-
     Parameters
     ----------
     n, most : int

@@ -80,7 +80,7 @@ def explain(
         # By type: nobody tries to find out whether sizes are those of a semivalue.
         if isinstance(value, ProbabilisticValue):
             return played.closed.probabilistic(block, *played.sizes(value), prepared.threads, bar)
-        return played.game.attribute(block, *played.rule(value), prepared.threads, bar)
+        return played.game.attribute(block, *played.rule(value), rows.n, prepared.threads, bar)
 
     with _progress.track(progress, rows.n) as bar:
         out = prepared.run(step, (len(players.names),), rows.n, bar)

@@ -212,12 +212,8 @@ class Plan:
                 )
                 for first, end in encode.stretches(len(own), size):
                     some = own[first:end]
-                    if len(own) == len(block):
-                        part = step(played, block[first:end], start + some)[..., 0]
-                    else:
-                        # Its few rows may be many in another order of X: their bits must not tell.
-                        asked = np.resize(some, max(len(some), _core.rows_alone + 1))
-                        part = step(played, block[asked], start + asked)[: len(some), ..., 0]
+                    whole = len(own) == len(block)
+                    part = step(played, block[first:end] if whole else block[some], start + some)[..., 0]
                     if rowwise is not None and not signed:
                         away = slice(None) if one else rowwise.negated[start + some]
                         if rowwise.negated[start + some].any():

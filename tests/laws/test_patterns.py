@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import forests
 import leafgrad as lg
-from leafgrad import _core
+from leafgrad import _core, encode, plan
 from leafgrad.reference import exact
 from leafgrad.reference.paths import game
 
@@ -114,6 +115,22 @@ def test_the_place_among_many_changes_no_bit(name: str, isa: str) -> None:
     picked = lg.explain(forest, X, threads=1).values
     assert np.array_equal(lg.explain(forest, X[order], threads=2).values, picked[order])
     assert np.array_equal(lg.explain(forest, X[:300]).values, picked[:300])
+
+
+def test_the_way_does_not_hang_on_how_a_call_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of few rows of a call of many, and the few rows of a label, go the way of the many."""
+    forest, X = case("ten outputs")
+    names = np.array(forest.output_names if forest.output_names is not None else range(10))
+    labels = names[np.random.default_rng(2).integers(10, size=MANY)]  # some 70 rows each
+    whole = lg.explain(forest, X).values
+    picked = whole[np.arange(MANY), :, [list(names).index(label) for label in labels]]
+    assert np.array_equal(lg.explain(forest, X, output=labels).values, picked)
+    monkeypatch.setattr(plan, "ROWS", 100)
+    monkeypatch.setattr(plan, "PART", 1)
+    monkeypatch.setattr(encode, "ELEMENTS", 500)
+    sparse = csr_array(X)
+    assert not encode.rows(forest, sparse).whole  # it comes in blocks
+    assert np.array_equal(lg.explain(forest, sparse).values, whole)
 
 
 def test_groups_are_players() -> None:
