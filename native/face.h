@@ -28,8 +28,9 @@ public:
     // on.
     bool holds(const double* z);
 
-private:
     std::size_t corners() const { return std::size_t{1} << moving_.size(); }
+
+private:
     void stop(std::size_t which, bool at_one);
 
     std::int64_t row_;

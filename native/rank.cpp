@@ -37,7 +37,7 @@ public:
           v_(how.adam ? at(count) * padded_ : 0),
           objective_(at(count), 0.0),
           states_(at(count),
-                  {0, {how.rate, smallest_z, how.adam, how.beta1, how.beta2, how.eps, how.eps_inside, 1, 1}, {}}) {
+                  {0, {how.rate, smallest_z, how.adam, how.beta1, how.beta2, how.eps, how.eps_inside, 1, 1}, {}, 0}) {
         std::fill_n(z_.data(), at(count) * padded_, 0.5);
     }
 
@@ -73,6 +73,7 @@ private:
         std::int64_t t;  // steps done
         Stride how;
         std::vector<std::size_t> moving;  // the players that a waiting row's face moves
+        std::int64_t no_face_before = 0;  // a step
     };
 
     double* g(std::size_t row) const { return g_.data() + row * padded_; }
@@ -108,7 +109,7 @@ private:
     // After a step: whether the corners of the face on which the row moves are fewer walks than the steps left. A walk
     // at a corner of the cube counts half. ADAM leaps from corner to corner, and stays on no face.
     bool face_pays(std::size_t row) {
-        if (how_.adam) return false;
+        if (how_.adam || states_[row].t < states_[row].no_face_before) return false;
         std::vector<std::size_t> moving;
         std::size_t still = 0;
         for (std::size_t player = 0; player < players; ++player) {
@@ -141,11 +142,16 @@ private:
             ascent_.walk(places_, pulse);
             for (std::size_t i = 0; i < faces.size(); ++i) {
                 const std::size_t row = waiting[first + i];
+                // A row may leap from face to face (at a high rate): then as many steps are walked as the face had
+                // corners, before another one is tried.
+                const auto corners = static_cast<std::int64_t>(faces[i].corners());
                 do {
                     faces[i].look(z(row), g(row), objective_[row]);
                     step(row);
                 } while (unfinished(row) && faces[i].holds(z(row)));
-                if (unfinished(row)) left.push_back(row);
+                if (!unfinished(row)) continue;
+                states_[row].no_face_before = states_[row].t + corners;
+                left.push_back(row);
             }
         }
     }
