@@ -70,16 +70,22 @@ def main_races(report: Report) -> dict[str, Found]:
 def summary(report: Report, ours: str) -> str:
     """A line per workload: microseconds per row, and how many times leafgrad's in bold."""
     lines = [
-        "| model | leafgrad | its library's own | shap | shapiq | woodelf |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| model | its prediction alone | leafgrad | its library's own | shap | shapiq | woodelf |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for workload, found in main_races(report).items():
         base = found[ours].value
-        cells = [f"{short(base)} us"]
+        prediction = found.get("its own prediction")
+        cells = [f"{short(prediction.value)} us" if prediction else "", f"{short(base)} us"]
         for who in (WORKLOADS[workload].library, "shap", "shapiq", "woodelf"):
             line = found.get(who)
             cells.append(f"{short(line.value)} us, **{short(line.value / base)}x**" if line else "")
         lines.append(f"| {workload} | {' | '.join(cells)} |")
+    for (workload, rows, _), found in races(report).items():
+        fresh = next((x for name, x in found.items() if name.endswith("from the array")), None)
+        if rows == "1 row" and fresh is not None:
+            told = f"{short(found[ours].value)} us; the library takes {short(fresh.value)} us"
+            lines += ["", f"One row alone ({workload}), from the array to the answer: {told}."]
     return "\n".join(lines)
 
 

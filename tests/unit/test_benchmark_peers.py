@@ -108,9 +108,11 @@ def test_the_tables_show_all_of_it(quick: Report, tmp_path: Path) -> None:
     page = peers.tables(quick)
     assert page.count("| | us/row |") == len(peers_page.races(quick))
     assert all(f"### {name}, " in page for name in peers_page.main_races(quick))
-    summary = peers.summary(quick).splitlines()
+    *summary, empty, alone = peers.summary(quick).splitlines()
     assert len(summary) == 2 + len(peers_page.main_races(quick))
     assert len({line.count("|") for line in summary}) == 1
+    assert empty == ""
+    assert alone.startswith(f"One row alone ({peers.MAIN}), from the array to the answer: ")
     peers.draw(quick, tmp_path)
     drawn = (tmp_path / "peers.svg").read_bytes()
     peers.draw(quick, tmp_path)
