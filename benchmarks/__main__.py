@@ -21,10 +21,10 @@ HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
 
 
-def suite(name: str, quick: bool) -> None:
+def suite(name: str, quick: bool, only: str | None = None) -> None:
     """Measure one, and write it unless it was only tried."""
     module = import_module(f"benchmarks.{name}")
-    report = module.run(quick=quick)
+    report = module.run(quick=quick, only=only) if name == "peers" else module.run(quick=quick)
     print(report.markdown())
     if quick:
         return
@@ -54,6 +54,9 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"of {', '.join(SUITES + STUDIES)}; all suites if none")
     parser.add_argument("--quick", action="store_true", help="small models: tries the code, measures nothing")
+    parser.add_argument(
+        "--only", help="of peers: the races of this workload again, beside those of the others"
+    )
     parser.add_argument("--data", type=Path, help="folder with NAME.parquet, target last; else from OpenML")
     parser.add_argument("--here", action="store_true", help="suites run in the environment at hand, too")
     parser.add_argument("--python", help="the Python, 3.12 or newer, that makes benchmarks/.venv anew")
@@ -63,13 +66,14 @@ def main(argv: list[str] | None = None) -> int:
     names = asked.name or list(SUITES)
     suites = [name for name in names if name in SUITES]
     if suites and not asked.here:
-        failed = environment.rerun([*suites, *(["--quick"] if asked.quick else [])], asked.python)
+        more = [*(["--quick"] if asked.quick else []), *(["--only", asked.only] if asked.only else [])]
+        failed = environment.rerun([*suites, *more], asked.python)
         if failed:
             return failed
         suites = []
     for name in names:
         if name in suites:
-            suite(name, asked.quick)
+            suite(name, asked.quick, asked.only)
         elif name in STUDIES:
             study(name, asked.quick, asked.data)
     return 0

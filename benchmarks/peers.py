@@ -36,7 +36,7 @@ from benchmarks.contenders import (
 )
 from benchmarks.contenders.leafgrad import value
 from benchmarks.oracle import exact_values
-from benchmarks.report import Report
+from benchmarks.report import Line, Report
 from benchmarks.timing import Contender, Together, race
 from benchmarks.workloads import WORKLOADS
 from leafgrad._core import available_isas
@@ -51,6 +51,7 @@ FRESH = "xgboost, from the array"
 COMPARED = 32  # rows
 SECONDS = 1.0  # of a round of those that may explain fewer rows
 MAIN = "XGBoost, depth 6"
+RESULTS = Path(__file__).parent / "results" / "peers.json"
 
 
 @dataclass(frozen=True)
@@ -277,8 +278,11 @@ def _present(quick: bool) -> tuple[str, ...]:
     return tuple(name for name in NAMES if name not in absent)
 
 
-def run(*, quick: bool) -> Report:
-    """Measure all of it; half an hour, and some minutes more before models and exact values are kept."""
+def run(*, quick: bool, only: str | None = None) -> Report:
+    """Measure all of it; half an hour, and some minutes more before models and exact values are kept.
+
+    Or the races of `only` one workload, beside what was measured of the others.
+    """
     report = Report(
         "leafgrad and its peers",
         "python -m benchmarks peers",
@@ -287,12 +291,23 @@ def run(*, quick: bool) -> Report:
     present = _present(quick)
     with Together() as together:
         for each in small_races() if quick else races():
+            if only not in (None, each.workload):
+                continue
             if WORKLOADS[each.workload].library not in present:
                 print(f"left out: {each.workload}, as its library is not installed", flush=True)
                 continue
             WORKLOADS[each.workload].trained(quick)  # in one process, before many ask for it
             measure(report, each, quick, present, together if quick else None)
+    if only is not None:
+        report.lines = replaced(Report.lines_of(RESULTS), report.lines)
     return report
+
+
+def replaced(old: list[Line], new: list[Line]) -> list[Line]:
+    """The old lines, with the new ones in the place of those of the same workload."""
+    place = next((i for i, line in enumerate(old) if line.workload == new[0].workload), len(old))
+    kept = [[x for x in part if x.workload != new[0].workload] for part in (old[:place], old[place:])]
+    return [*kept[0], *new, *kept[1]]
 
 
 def tables(report: Report) -> str:

@@ -86,6 +86,11 @@ class Report:
         """One measured fact."""
         return next(x for x in self.lines if (x.workload, x.measure) == (workload, measure))
 
+    @staticmethod
+    def lines_of(path: Path) -> list[Line]:
+        """Those that `write` wrote."""
+        return [Line(**line) for line in json.loads(path.read_text())["lines"]]
+
     def write(self, folder: Path, name: str) -> None:
         """Write `name`.md and `name`.json into `folder`."""
         folder.mkdir(exist_ok=True)

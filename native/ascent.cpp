@@ -11,7 +11,7 @@ std::size_t at(I i) {
 }
 
 // z, 1 - z and the gradient of many players would push one another out of the caches: then blocks have fewer rows.
-constexpr std::int64_t few_players = 32;
+constexpr std::int64_t few_players = 32, lanes_of_few = 256, lanes_of_many = 128;
 
 const Filled halves(0.5);
 
@@ -23,7 +23,7 @@ Room Ascent::room_of(const Game& game, std::int64_t walks) {
     room.results = static_cast<std::int64_t>(game.used_players.size());
     room.z = 2 * room.results;
     room.reach *= 2;  // general walks keep 1 / P beside s
-    room.most_lanes = room.results <= few_players ? most_lanes : most_lanes / 2;
+    room.most_lanes = room.results <= few_players ? lanes_of_few : lanes_of_many;
     return room;
 }
 

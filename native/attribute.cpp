@@ -15,6 +15,8 @@ std::size_t at(I i) {
     return static_cast<std::size_t>(i);
 }
 
+constexpr std::int64_t lanes_of_short_rules = 256;
+
 // The points a tree is walked at together. It may depend on nothing but the tree and the rule: a row's bits
 // must not change with the rows around it or the number of threads.
 std::int64_t points_together(std::int64_t n_points) {
@@ -80,6 +82,10 @@ void attribute(const Game& game, const Rows& rows, const Rules& rules, double* o
     const auto points = [&](const Tree& tree) { return rules.points(tree.most_players); };
     if (rows_in_all <= rows_alone) return attribute_alone(game, rows, rules, out, run);
     Room room = Room::of(game, true, [&](const Tree& tree) { return points_together(points(tree)); }, points);
+    // The trees of long rules are deep, and of many small steps: the more rows, the better they are spread.
+    const bool long_rules =
+        std::any_of(game.trees.begin(), game.trees.end(), [&](const Tree& tree) { return points(tree) > most_points; });
+    room.most_lanes = long_rules ? most_lanes : lanes_of_short_rules;
     room.results = static_cast<std::int64_t>(game.used_players.size()) * game.n_outputs;
     const auto walk_tree = [&](Stage& stage, const Tree& tree, auto&& pulse) {
         Walk& walk = stage.walk;

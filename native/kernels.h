@@ -9,7 +9,7 @@
 
 namespace leafgrad {
 
-inline constexpr int most_lanes = 256;              // rows walked together at the most
+inline constexpr int most_lanes = 384;              // rows walked together at the most
 inline constexpr int mask_words = most_lanes / 64;  // of a mask of lanes, bit i % 64 of word i / 64 for lane i
 inline constexpr int most_width = 8;                // lanes of the widest vector
 inline constexpr int most_points = 4;               // points walked together at the most
@@ -20,7 +20,7 @@ struct Block {
     const void* columns;
     const std::uint64_t* missing;  // per feature a mask: the rows that are NaN
     std::int64_t stride;           // a multiple of 16, and of 64 where there are more lanes than that
-    bool single;                   // float32, else float64
+    bool single;                   // float32: a float64 model's too, where that holds every number; else float64
     int lanes;                     // a multiple of 16; or 1, a row alone
     bool any_missing;              // in a row alone
 };

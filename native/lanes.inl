@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #if defined(__AVX2__) || defined(__SSE2__)
 #include <immintrin.h>

@@ -43,7 +43,7 @@ void probabilistic(const ClosedGame& closed, const Rows& rows, const Sizes& size
     room.results = static_cast<std::int64_t>(game.used_players.size()) * game.n_outputs;
     const std::int64_t kept = kept_bytes / 8 / std::max<std::int64_t>(1, room.reach + room.waiting);
     const std::int64_t step = kept < 64 ? 16 : 64;  // whole words of the masks
-    room.most_lanes = std::clamp<std::int64_t>(kept / step * step, 8, most_lanes);
+    room.most_lanes = std::clamp<std::int64_t>(kept / step * step, 8, 256);
     each_block(
         game, rows.n, room.lanes(), room, run, [&](Stage& stage, std::int64_t begin, std::int64_t count, Pulse& pulse) {
             stage.take(rows, RowNumbers(rows, begin, count));

@@ -1,7 +1,7 @@
 // The router: which rows of a block every split sends to its first child. The only place that decides a direction.
 //
-// Included by walk_isa.cpp. A comparison is done in the model's own width, float32 or float64, 64 rows to a word of the
-// mask.
+// Included by walk_isa.cpp. A comparison is done in the model's own width, float32 or float64, or in float32 where that
+// holds the numbers exactly; 64 rows to a word of the mask.
 
 namespace leafgrad {
 namespace {
@@ -11,6 +11,27 @@ template <class Real>
 LG_INLINE std::uint64_t rows_not_above(const Real* x, Real threshold, int lanes) {
     if (lanes == 1) return x[0] <= threshold;
     return lanes > 16 ? Lanes::not_above_64(x, threshold) : Lanes::not_above_16(x, threshold);
+}
+
+// Never of -inf.
+LG_INLINE float next_below(float x) {
+    std::int32_t bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    bits = x > 0 ? bits - 1 : x < 0 ? bits + 1 : std::int32_t{-0x7fffffff};  // below 0: the first negative number
+    __builtin_memcpy(&x, &bits, sizeof bits);
+    return x;
+}
+
+// The largest number of this width that is not above t. What this width holds is not above the one where it is not
+// above the other.
+template <class Real>
+LG_INLINE Real rounded_down(double t) {
+    if constexpr (std::is_same_v<Real, float>) {
+        const float nearest = static_cast<float>(t);
+        return static_cast<double>(nearest) > t ? next_below(nearest) : nearest;
+    } else {
+        return t;
+    }
 }
 
 // Rows whose code is in the set, or beyond it when others go left. NaN is in no set.
@@ -36,7 +57,7 @@ template <class Real>
 std::uint64_t rows_left(const Real* x, const Test& test, std::uint64_t missing, const std::uint32_t* set_words,
                         int lanes) {
     std::uint64_t left = (test.flags & categorical) ? rows_in_set(x, test, set_words, lanes)
-                                                    : rows_not_above(x, static_cast<Real>(test.threshold), lanes);
+                                                    : rows_not_above(x, rounded_down<Real>(test.threshold), lanes);
     if (test.flags & zero_missing) {
         constexpr auto zero = static_cast<Real>(largest_zero);
         constexpr auto next_below = static_cast<Real>(-zero - zero * (sizeof(Real) == 4 ? 0x1p-24F : 0x1p-53));
@@ -48,7 +69,7 @@ std::uint64_t rows_left(const Real* x, const Test& test, std::uint64_t missing, 
     return (test.flags & missing_left) ? left | missing : left;
 }
 
-template <class Real>
+template <class Real, bool any_missing>
 void route_in(const Block& block, const Test* tests, std::int64_t n, const std::uint32_t* set_words,
               std::uint64_t* out) {
     const Real* columns = static_cast<const Real*>(block.columns);
@@ -57,9 +78,10 @@ void route_in(const Block& block, const Test* tests, std::int64_t n, const std::
         const Test& test = tests[i];
         const Real* x = columns + test.feature * block.stride;
         const std::uint64_t flip = -static_cast<std::uint64_t>(test.first_is_right);
-        // Most tests are plain numbers, and a comparison is all there is to them.
-        if (test.flags == 0) {
-            const Real threshold = static_cast<Real>(test.threshold);
+        // Most tests are plain numbers, and a comparison is all there is to them. Where none is missing, it matters
+        // little where missing values go.
+        if (test.flags <= (any_missing ? 0 : missing_left)) {
+            const auto threshold = rounded_down<Real>(test.threshold);
             for (int w = 0; w * 64 < all_lanes; ++w)
                 out[w] = rows_not_above(x + w * 64, threshold, all_lanes - w * 64) ^ flip;
         } else {
@@ -72,8 +94,7 @@ void route_in(const Block& block, const Test* tests, std::int64_t n, const std::
     }
 }
 
-// A row alone: its features side by side, and a bit for an answer. Where none is missing, it matters little where
-// missing values go.
+// A row alone: its features side by side, and a bit for an answer.
 template <class Real, bool any_missing>
 void route_alone_in(const Block& block, const Test* tests, std::int64_t n, const std::uint32_t* set_words,
                     std::uint32_t* out) {
@@ -91,7 +112,10 @@ void route_alone_in(const Block& block, const Test* tests, std::int64_t n, const
 }
 
 void route(const Block& block, const Test* tests, std::int64_t n, const std::uint32_t* set_words, std::uint64_t* out) {
-    (block.single ? route_in<float> : route_in<double>)(block, tests, n, set_words, out);
+    if (block.any_missing)
+        (block.single ? route_in<float, true> : route_in<double, true>)(block, tests, n, set_words, out);
+    else
+        (block.single ? route_in<float, false> : route_in<double, false>)(block, tests, n, set_words, out);
 }
 
 void route_alone(const Block& block, const Test* tests, std::int64_t n, const std::uint32_t* set_words,

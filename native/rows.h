@@ -30,12 +30,14 @@ public:
     Block fill_alone(const Rows& rows, std::int64_t row);
 
 private:
-    template <class Real>
-    void fill_as(const Rows& rows, std::span<const std::int64_t> which);
+    // False, and not done, where `exactly` is asked for and a number is no float32.
+    template <class Real, bool exactly = false>
+    bool fill_as(const Rows& rows, std::span<const std::int64_t> which);
 
     const Forest& forest_;
     std::int64_t stride_;
     Aligned<double> columns_;
+    bool any_missing_ = false;
     std::vector<std::uint64_t> missing_;
 };
 

@@ -129,3 +129,38 @@ def test_zero_as_missing(threshold: float, missing_left: bool, dtype: type, isa:
     finally:
         _core.use_isa()
     assert forest.leaves([[0.0]]) == (1 if missing_left else 2)
+
+
+@pytest.mark.parametrize("isa", _core.available_isas())
+@pytest.mark.parametrize("missing", [False, True])
+def test_rows_that_float32_holds_exactly(isa: str, *, missing: bool) -> None:
+    """A block of them is compared as float32, with float64 thresholds between, on and beyond its numbers."""
+    largest = float(np.finfo(np.float32).max)
+    numbers = [0.0, -0.0, 1.0, -1.0, 0.1, 1e-45, -1e-45, 1e-38, 3.5e4, largest, -largest, np.inf, -np.inf]
+    exact = np.array(numbers, dtype=np.float32).astype(float)
+    finite = exact[np.isfinite(exact)]
+    thresholds = np.concatenate(
+        [finite, np.nextafter(finite, np.inf), np.nextafter(finite, -np.inf), [1e300, -1e300]]
+    )
+    n = len(thresholds)
+    forest = lg.Forest.from_arrays(  # a stump each
+        tree_start=3 * np.arange(n + 1),
+        left=np.tile([1, -1, -1], n),
+        right=np.tile([2, -1, -1], n),
+        feature=np.tile([0, -1, -1], n),
+        threshold=np.stack([thresholds, np.zeros(n), np.zeros(n)], axis=1).ravel(),
+        cover=np.tile([2, 1, 1], n),
+        value=np.tile([0, 0, 1], n),
+        n_features=1,
+        missing_left=np.tile([True, False, False], n) if missing else None,
+    )
+    X = np.append(exact, np.nan)[:, None] if missing else exact[:, None]
+    wanted = np.where((thresholds >= X) | np.isnan(X), 1, 2)
+    between = np.append(X, [[0.1]], axis=0)  # no float32: all are compared as float64
+    _core.use_isa(isa)
+    try:
+        assert np.array_equal(forest.leaves(X), wanted)
+        assert np.array_equal(forest.leaves(between)[:-1], wanted)
+        assert np.array_equal(forest.leaves(between)[-1], np.where(thresholds >= 0.1, 1, 2))
+    finally:
+        _core.use_isa()

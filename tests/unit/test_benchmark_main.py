@@ -21,7 +21,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         return 3 if python == "broken" else 0
 
     monkeypatch.setattr(command.environment, "rerun", rerun)
-    monkeypatch.setattr(command, "suite", lambda name, quick: ran.append(("suite", name, quick)))
+    monkeypatch.setattr(command, "suite", lambda name, quick, only: ran.append(("suite", name, quick, only)))
     monkeypatch.setattr(command, "study", lambda name, quick, _: ran.append(("study", name, quick)))
     return ran
 
@@ -31,10 +31,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     [
         (["peers", "--quick"], [("there", ["peers", "--quick"], None)]),
         ([], [("there", list(command.SUITES), None)]),
-        (["peers", "growth", "--here"], [("suite", "peers", False), ("suite", "growth", False)]),
+        (["peers", "growth", "--here"], [("suite", "peers", False, None), ("suite", "growth", False, None)]),
         (["accuracy", "--quick"], [("study", "accuracy", True)]),
         (["accuracy", "peers"], [("there", ["peers"], None), ("study", "accuracy", False)]),
         (["peers", "--python", "p"], [("there", ["peers"], "p")]),
+        (["peers", "--only", "one tree"], [("there", ["peers", "--only", "one tree"], None)]),
     ],
 )
 def test_where_what_runs(asked: list[object], arguments: list[str], expected: list[object]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks import contenders, models, oracle, peers, peers_page
-from benchmarks.report import Report
+from benchmarks.report import Line, Report
 from benchmarks.workloads import WORKLOADS
 
 import leafgrad as lg
@@ -143,3 +143,11 @@ def test_exact_values_are_kept_by_what_they_are_of(tmp_path: Path, monkeypatch: 
     oracle.exact_values(forest, X[:1], lg.Shapley())
     oracle.exact_values(lg.load(models.boosted(4, 2, 4, 200)), X, lg.Shapley())
     assert len(set(tmp_path.glob("exact-*"))) == 4
+
+
+def test_one_workload_again_takes_the_place_of_its_lines() -> None:
+    old = [Line(workload, measure, 1.0, "x") for workload, measure in ("aq", "bq", "br", "cq", "bs")]
+    new = [Line("b", "q", 2.0, "x")]
+    found = [(line.workload, line.measure, line.value) for line in peers.replaced(old, new)]
+    assert found == [("a", "q", 1.0), ("b", "q", 2.0), ("c", "q", 1.0)]
+    assert peers.replaced([], new) == new
