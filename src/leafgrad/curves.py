@@ -14,12 +14,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from leafgrad import groups as grouping
-from leafgrad import links, outputs, plan
+from leafgrad import explained, links, plan, rankings
 from leafgrad import progress as _progress
 from leafgrad.errors import InputError
 from leafgrad.explanation import Explanation
-from leafgrad.forest import Forest
 from leafgrad.game import Groups
 from leafgrad.outputs import Selection
 from leafgrad.plan import Floats, Plan
@@ -246,11 +244,11 @@ def curves(
     forest = plan.as_forest(model)
     applied = links.resolve(link, forest.link, forest.n_outputs)
     if isinstance(order, Explanation):
-        prepared = _as_explained(forest, X, order, output, groups, threads)
-        ranking = _of_players(prepared, order)
+        prepared = explained.question(forest, X, order, output, groups, threads)
+        ranking = explained.ranking(prepared, order)
     else:
         prepared = plan.prepare(forest, X, output=output, groups=groups, threads=threads)
-        ranking = _ranking(prepared, order)
+        ranking = rankings.positions(prepared, order)
     width = len(prepared.players.names)
     if width == 0:
         raise InputError("the model has no features, so there is nothing to rank")
@@ -323,193 +321,6 @@ def _of_output(prepared: Plan, k: int) -> Plan:
     selection = prepared.selection
     one = Selection(selection.columns[k : k + 1], False, True, selection.names[k : k + 1], None)
     return replace(prepared, selection=one)
-
-
-# Rankings
-
-
-def _ranking(prepared: Plan, given: npt.ArrayLike) -> Array:
-    """A user's ranking as positions, `(n or 1, N)` or `(n, N, K)`, each a permutation."""
-    players, selection, n = prepared.players.names, prepared.selection, prepared.rows.n
-    try:
-        order = np.asarray(given)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"order does not turn into an array: {error}") from error
-    shapes = f"({len(players)},) for all rows, ({n}, {len(players)}) for one per row"
-    if not selection.flat:
-        shapes += f", ({n}, {len(players)}, {len(selection.columns)}) for one per row and output"
-    fits = (
-        order.shape == (len(players),)
-        or order.shape in {(n, len(players)), (1, len(players))}
-        or (not selection.flat and order.shape == (n, len(players), len(selection.columns)))
-    )
-    if not fits:
-        also = ""
-        if order.ndim == 3 and selection.flat:
-            also = "; its axis of outputs is for output=None, all outputs of a model that has several"
-        raise InputError(f"order has shape {order.shape}; pass {shapes}{also}")
-    if order.ndim == 1:
-        order = order[None]
-    if order.dtype.kind in "OUT":
-        order = _from_names(order, players)
-    elif order.dtype.kind not in "iu" and order.size:
-        raise InputError(
-            f"order holds no positions (dtype {order.dtype}); pass integers, 0 to {len(players) - 1}, the "
-            "best feature first, or feature names. For scores pass numpy.argsort(-scores, axis=1)"
-        )
-    _check_permutations(order, players)
-    return order
-
-
-def _from_names(order: Array, players: tuple[str, ...]) -> Array:
-    """Positions of names; objects may be positions already."""
-    position: dict[Any, int] = {name: j for j, name in enumerate(players)}
-    out = np.empty(order.shape, dtype=np.int64)
-    for at, cell in enumerate(order.ravel().tolist()):
-        try:
-            out.flat[at] = cell if type(cell) is int else position[cell]
-        except (KeyError, TypeError, OverflowError):
-            place = ", ".join(map(str, np.unravel_index(at, order.shape)))
-            shown = ", ".join(map(repr, players[:5])) + (", ..." if len(players) > 5 else "")
-            raise InputError(f"order[{place}] is {cell!r}, which is none of the features {shown}") from None
-    return out
-
-
-def _check_permutations(order: Array, players: tuple[str, ...]) -> None:
-    """Raise unless each ranking has every player once."""
-    width = len(players)
-    if width == 0 or order.size == 0:
-        return
-    outside = (order < 0) | (order >= width)
-    if outside.any():
-        place = tuple(map(int, np.argwhere(outside)[0]))
-        raise InputError(
-            f"order[{', '.join(map(str, place))}] is {order[place]}; "
-            f"the {width} features are 0 to {width - 1}"
-        )
-    seen = np.zeros(order.shape, dtype=np.bool_)
-    np.put_along_axis(seen, order.astype(np.intp), True, axis=1)
-    if seen.all():
-        return
-    i, lacking, *k = map(int, np.argwhere(~seen)[0])
-    row = order[i, :, k[0]] if k else order[i]
-    twice = int(np.argmax(np.bincount(row.astype(np.intp), minlength=width) > 1))
-    of_output = f", output {k[0]}," if k else ""
-    raise InputError(
-        f"order, row {i}{of_output} is no permutation of the {width} features: it has {twice} "
-        f"({players[twice]!r}) more than once and lacks {lacking} ({players[lacking]!r})"
-    )
-
-
-# Explanations
-
-
-def _as_explained(
-    forest: Forest, X: Any, explanation: Explanation, output: Any, groups: Groups, threads: int | None
-) -> Plan:
-    """The plan of the explanation's own question; what else was passed must agree with it."""
-    prepared = plan.prepare(forest, X, output=None, groups=explanation.groups, threads=threads)
-    n, players = prepared.rows.n, prepared.players
-    if len(explanation) != n:
-        raise InputError(
-            f"the explanation has {len(explanation)} rows, X has {n}; pass the rows that were explained"
-        )
-    if groups is not None:
-        given = grouping.resolve(forest, groups)
-        if given.names != players.names or not _same_array(given.of_feature, players.of_feature):
-            raise InputError(
-                f"groups={groups!r} contradicts the explanation, whose groups are {explanation.groups!r}; "
-                "leave groups out, or explain with these"
-            )
-    selection = _explained(prepared, explanation)
-    if output is not None:
-        asked = plan.prepare(forest, X, output=output, groups=None, threads=threads).selection
-        if not _same(asked, selection, n):
-            raise InputError(
-                f"output={_brief(output)} contradicts the explanation, which is of "
-                f"{_what(explanation)}; leave output out, explain with this one, or pass explanation.order"
-            )
-    return replace(prepared, selection=selection)
-
-
-def _explained(prepared: Plan, explanation: Explanation) -> Selection:
-    """The outputs of the explanation, among those of the forest."""
-    forest = prepared.forest
-    if explanation.values.ndim == 3:
-        known = outputs.names(forest)
-        unknown = [label for label in explanation.output_names if label not in known]
-        if unknown:
-            raise InputError(
-                f"the explanation has the output {unknown[0]!r}, which the model does not have; "
-                "pass the model that was explained"
-            )
-        columns = np.array([known.index(label) for label in explanation.output_names], dtype=np.int32)
-        return Selection(columns, False, False, explanation.output_names, None)
-    if explanation.output is None:
-        if forest.n_outputs != 1:
-            raise InputError(
-                f"the explanation is of a model of one output, this one has {forest.n_outputs}; "
-                "pass the model that was explained"
-            )
-        return prepared.kept.everything
-    return outputs.resolve(forest, explanation.output, prepared.rows.n, _never)
-
-
-def _of_players(prepared: Plan, explanation: Explanation) -> Array:
-    """The explanation's order, as players of this plan."""
-    players, names = prepared.players.names, explanation.feature_names
-    if names == players:
-        return explanation.order
-    position = {name: j for j, name in enumerate(players)}
-    if len(names) != len(players) or set(names) != set(position):
-        lacking = [name for name in players if name not in set(names)]
-        what = f"lacks {lacking[0]!r}" if lacking else "has others"
-        raise InputError(
-            f"the explanation has {len(names)} features, the model {len(players)}, and {what}; pass all "
-            "features of the model that was explained, not a slice of them"
-        )
-    return np.array([position[name] for name in names], dtype=np.intp)[explanation.order]
-
-
-def _same(a: Selection, b: Selection, n: int) -> bool:
-    """Whether two selections ask for the same numbers of each row."""
-    if a.flat != b.flat:
-        return False
-    return all(_same_array(x, y) for x, y in zip(_meant(a, n), _meant(b, n), strict=True))
-
-
-def _meant(selection: Selection, n: int) -> tuple[Array, Array]:
-    """Columns and signs: row by row where there is no axis of outputs."""
-    if selection.rows is not None:
-        return selection.rows.column, selection.rows.negated
-    if selection.flat:
-        return np.repeat(selection.columns, n), np.repeat(np.bool_(selection.negated), n)
-    return selection.columns, np.zeros(len(selection.columns), dtype=np.bool_)
-
-
-def _same_array(a: Array | None, b: Array | None) -> bool:
-    return a is b if a is None or b is None else np.array_equal(a, b)
-
-
-def _what(explanation: Explanation) -> str:
-    if explanation.values.ndim == 3:
-        return f"the outputs {', '.join(map(repr, explanation.output_names))}"
-    if explanation.output is None:
-        return "the model's one output"
-    if isinstance(explanation.output, np.ndarray):
-        return f"one output per row, {_brief(explanation.output)}"
-    return f"the output {explanation.output!r}"
-
-
-def _brief(output: Any) -> str:
-    if isinstance(output, list | np.ndarray):
-        shown = [repr(label) for label in (output.tolist() if isinstance(output, np.ndarray) else output)]
-        return f"[{', '.join(shown[:3])}{', ...' if len(shown) > 3 else ''}]"
-    return repr(output)
-
-
-def _never() -> Array:
-    raise AssertionError("an explanation holds labels, not 'predicted'")
 
 
 def _count(n: int, what: str) -> str:

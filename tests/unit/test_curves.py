@@ -16,31 +16,13 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestClassifier,
 )
-from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 import forests
 import leafgrad as lg
 from leafgrad.errors import InputError, UnsupportedModelError
 from leafgrad.progress import Bar
-from leafgrad.reference.best_subset import best_subset
-
-RNG = np.random.default_rng(21)
-NAMES = ("a", "b", "c", "d", "e")
-FOREST = forests.forest(RNG, forests.Shape(), feature_names=NAMES)
-THREE = forests.forest(
-    RNG, forests.Shape(n_outputs=3, n_trees=6), feature_names=NAMES, classes=("x", "y", "z"), link="softmax"
-)
-TWO = FOREST.replace(classes=("no", "yes"), link="sigmoid")
-PLAIN = FOREST.replace(feature_names=None)
-X = RNG.normal(size=(12, 5))
-ORDER = RNG.random((12, 5)).argsort(axis=1)
-ARRAYS = ("insertion", "deletion", "joint", "order")
-
-
-def assert_same(a, b, rows=slice(None)):
-    for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name)[rows], err_msg=name)
+from ranked import ARRAYS, FOREST, GROUPS, NAMES, ORDER, RNG, THREE, TWO, X, assert_same
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -144,33 +126,6 @@ def test_reprs():
 # Orders
 
 
-@pytest.mark.parametrize(
-    "of",
-    [
-        np.asfortranarray,
-        lambda order: order.tolist(),
-        lambda order: order.astype(np.int32),
-        lambda order: order.astype(np.uint8),
-        lambda order: order.astype(object),
-        lambda order: order[:, ::-1][:, ::-1],
-        pd.DataFrame,
-        lambda order: np.array(NAMES)[order],
-        lambda order: np.array(NAMES, dtype=object)[order],
-        lambda order: [[NAMES[j] for j in row] for row in order],
-        lambda order: pl.DataFrame(np.array(NAMES)[order]),
-    ],
-)
-def test_orders_of_any_make(of):
-    assert_same(lg.curves(FOREST, X, of(ORDER)), lg.curves(FOREST, X, ORDER))
-
-
-def test_one_order_for_all_rows():
-    every = lg.curves(FOREST, X, np.tile(ORDER[3], (12, 1)))
-    assert_same(lg.curves(FOREST, X, ORDER[3]), every)
-    assert_same(lg.curves(FOREST, X, ORDER[3:4]), every)
-    assert_same(lg.curves(FOREST, X, [NAMES[j] for j in ORDER[3]]), every)
-
-
 @pytest.mark.parametrize("row", [X[4], X[4].tolist(), X[4:5], scipy.sparse.coo_array(X[4])])
 def test_one_row(row):
     every = lg.curves(FOREST, X, ORDER)
@@ -206,55 +161,6 @@ def test_no_rows():
         found = lg.curves(FOREST, X[:0], order)
         assert (found.insertion.shape, found.order.shape) == ((0, 6), (0, 5))
         assert [part.shape for part in found.best()] == [(0,), (0, 5)]
-
-
-MISTAKES = [
-    (FOREST, ORDER * 1.0, "order holds no positions (dtype float64); pass integers, 0 to 4, the best"),
-    (FOREST, ORDER > 2, "order holds no positions (dtype bool)"),
-    (FOREST, ORDER + 1, "is 5; the 5 features are 0 to 4"),
-    (FOREST, np.where(np.eye(12, 5, k=-3), -1, ORDER), "order[3, 0] is -1; the 5 features are 0 to 4"),
-    (
-        FOREST,
-        np.where(np.arange(12)[:, None] == 7, [0, 1, 2, 1, 4], ORDER),
-        "order, row 7 is no permutation of the 5 features: it has 1 ('b') more than once and lacks 3 ('d')",
-    ),
-    (
-        THREE,
-        np.stack([ORDER, np.zeros_like(ORDER), ORDER], axis=2),
-        "order, row 0, output 1, is no permutation of the 5 features: it has 0 ('a') more than once",
-    ),
-    (FOREST, ORDER[:, :4], "order has shape (12, 4); pass (5,) for all rows, (12, 5) for one per row"),
-    (FOREST, ORDER[:11], "order has shape (11, 5); pass (5,) for all rows, (12, 5) for one per row"),
-    (
-        FOREST,
-        ORDER[:, :, None],
-        "order has shape (12, 5, 1); pass (5,) for all rows, (12, 5) for one per row; its",
-    ),
-    (
-        THREE,
-        ORDER[:, :, None],
-        "order has shape (12, 5, 1); pass (5,) for all rows, (12, 5) for one per row, (12, 5, 3) for",
-    ),
-    (FOREST, 3, "order has shape (); pass"),
-    (FOREST, np.array([*NAMES[:4], "f"]), "order[0, 4] is 'f', which is none of the features 'a', 'b'"),
-    (FOREST, [*NAMES[:4], None], "order[0, 4] is None, which is none of the features"),
-    (FOREST, [*NAMES[:4], "a"], "order, row 0 is no permutation of the 5 features: it has 0 ('a') more th"),
-    (FOREST, [[0, 1], [2]], "order does not turn into an array"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("model", "order", "message"), MISTAKES)
-def test_wrong_orders(model, order, message):
-    with pytest.raises(InputError, match=re.escape(message)):
-        lg.curves(model, X, order)
-
-
-def test_an_order_per_output_needs_all_outputs():
-    order = np.stack([ORDER] * 3, axis=2)
-    with pytest.raises(
-        InputError, match="its axis of outputs is for output=None, all outputs of a model that has"
-    ):
-        lg.curves(THREE, X, order, output="x")
 
 
 def test_wrong_arguments():
@@ -339,63 +245,6 @@ def test_a_model_without_features():
         lg.curves(none, np.empty((3, 0)), np.empty((3, 0), dtype=int))
 
 
-# Explanations
-
-
-def test_an_explanation_brings_its_order():
-    explanation = lg.explain(FOREST, X)
-    assert_same(lg.curves(FOREST, X, explanation), lg.curves(FOREST, X, explanation.order))
-
-
-@pytest.mark.parametrize("link", [None, "model"])
-@pytest.mark.parametrize("output", ["no", "yes", ["no", "yes"] * 6, "predicted"])
-def test_an_explanation_of_a_margin_brings_its_output(output, link):
-    explanation = lg.explain(TWO, X, output=output)
-    found = lg.curves(TWO, X, explanation, link=link)
-    assert_same(found, lg.curves(TWO, X, explanation.order, output=output, link=link))
-    np.testing.assert_array_equal(found.output, explanation.output)
-    assert_same(lg.curves(TWO, X, explanation, output=output, link=link), found)
-    assert_same(lg.curves(TWO, X[2:5], explanation[2:5], link=link), found, slice(2, 5))
-
-
-@pytest.mark.parametrize("link", [None, "model"])
-@pytest.mark.parametrize("output", [None, "y", ["x", "z", "z"] * 4, "predicted"])
-def test_an_explanation_of_classes_brings_its_output(output, link):
-    explanation = lg.explain(THREE, X, output=output)
-    found = lg.curves(THREE, X, explanation, link=link)
-    assert_same(found, lg.curves(THREE, X, explanation.order, output=output, link=link))
-    np.testing.assert_array_equal(found.output, explanation.output)
-    assert found.output_names == explanation.output_names
-
-
-@pytest.mark.parametrize("link", [None, "model"])
-def test_an_explanation_sliced_by_outputs(link):
-    explanation = lg.explain(THREE, X)
-    every = lg.curves(THREE, X, explanation, link=link)
-    for labels in (["z", "x"], ["y"], ["z", "x", "y"], ["x", "x"]):
-        found = lg.curves(THREE, X, explanation[:, :, labels], link=link)
-        assert found.output_names == tuple(labels)
-        for name in ARRAYS:
-            at = ["xyz".index(label) for label in labels]
-            np.testing.assert_array_equal(getattr(found, name), getattr(every, name)[..., at])
-    one = lg.curves(THREE, X, explanation[:, :, "y"], link=link)
-    np.testing.assert_array_equal(one.insertion, every.insertion[..., 1])
-
-
-def test_an_explanation_of_several_targets():
-    rng = np.random.default_rng(1)
-    Y = np.stack([X[:, 0] > 0, np.digitize(X[:, 1], [-0.5, 0.5])], axis=1)
-    model = DecisionTreeClassifier(random_state=0).fit(X, Y)
-    pairs = [(int(t), int(rng.integers(2))) for t in rng.integers(2, size=12)]
-    for output in (None, (1, 2), pairs):
-        explanation = lg.explain(model, X, output=output)
-        found = lg.curves(model, X, explanation)
-        assert_same(found, lg.curves(model, X, explanation.order, output=output))
-
-
-GROUPS = {"ends": ["a", "e"]}
-
-
 def test_groups_are_players():
     order = RNG.random((12, 4)).argsort(axis=1)
     found = lg.curves(FOREST, X, order, groups=GROUPS)
@@ -409,93 +258,6 @@ def test_groups_are_players():
         )
     names = np.array(["ends", "b", "c", "d"])[order]
     assert_same(lg.curves(FOREST, X, names, groups=GROUPS), found)
-
-
-def test_an_explanation_brings_its_groups():
-    explanation = lg.explain(FOREST, X, groups=GROUPS)
-    found = lg.curves(FOREST, X, explanation)
-    assert_same(found, lg.curves(FOREST, X, explanation.order, groups=GROUPS))
-    assert found.groups == {"ends": ("a", "e")}
-    for same in (GROUPS, {"ends": ("e", "a")}):
-        assert_same(lg.curves(FOREST, X, explanation, groups=same), found)
-
-
-def test_the_features_of_an_explanation_may_stand_in_another_order():
-    explanation = lg.explain(FOREST, X)
-    turned = explanation[:, ["e", "c", "a", "b", "d"]]
-    # No two scores are equal here but zeros, whose ties go by the order of the features.
-    found, expected = lg.curves(FOREST, X, turned), lg.curves(FOREST, X, explanation)
-    np.testing.assert_array_equal(np.sort(found.order, axis=1), np.tile(np.arange(5), (12, 1)))
-    scores = np.take_along_axis(explanation.values, found.order, axis=1)
-    np.testing.assert_array_equal(scores, np.take_along_axis(explanation.values, expected.order, axis=1))
-
-
-CONTRADICTIONS = [
-    (
-        FOREST, {"groups": GROUPS}, {"groups": {"ends": ["a", "d"]}},
-        "groups={'ends': ['a', 'd']} contradicts the explanation, whose groups are {'ends': ('a', 'e')}",
-    ),
-    (FOREST, {}, {"groups": GROUPS}, "contradicts the explanation, whose groups are None; leave groups out"),
-    (FOREST, {"groups": GROUPS}, {"groups": {"tips": ["a", "e"]}}, "contradicts the explanation"),
-    (FOREST, {"groups": GROUPS}, {"groups": {}}, "contradicts the explanation"),
-    (
-        THREE, {"output": "x"}, {"output": "y"},
-        "output='y' contradicts the explanation, which is of the output 'x'; leave output out",
-    ),
-    (THREE, {}, {"output": "x"}, "contradicts the explanation, which is of the outputs 'x', 'y', 'z'; leave"),
-    (
-        THREE, {"output": ["x", "y", "y"] * 4}, {"output": "y"},
-        "output='y' contradicts the explanation, which is of one output per row, ['x', 'y', 'y', ...]",
-    ),
-    (THREE, {"output": "y"}, {"output": ["x", "y", "y"] * 4}, "output=['x', 'y', 'y', ...] contradicts"),
-    (TWO, {"output": "no"}, {"output": "yes"}, "contradicts the explanation, which is of the output 'no'"),
-    (TWO, {}, {"output": "no"}, "contradicts the explanation, which is of the model's one output"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("model", "explained", "asked", "message"), CONTRADICTIONS)
-def test_what_contradicts_the_explanation(model, explained, asked, message):
-    explanation = lg.explain(model, X, **explained)
-    with pytest.raises(InputError, match=re.escape(message)):
-        lg.curves(model, X, explanation, **asked)
-
-
-def test_the_same_output_said_otherwise_is_no_contradiction():
-    assert_same(
-        lg.curves(TWO, X, lg.explain(TWO, X), output="yes"),
-        lg.curves(TWO, X, lg.explain(TWO, X, output="yes")),
-    )
-    lg.curves(TWO, X, lg.explain(TWO, X, output="no"), output=["no"] * 12)
-    labels = np.array(["x", "y", "z"])[np.argmax(THREE.predict(X), axis=1)]
-    lg.curves(THREE, X, lg.explain(THREE, X, output="predicted"), output=labels)
-
-
-@pytest.mark.parametrize(
-    ("explanation", "model", "message"),
-    [
-        (
-            lg.explain(FOREST, X)[:5],
-            FOREST,
-            "the explanation has 5 rows, X has 12; pass the rows that were expl",
-        ),
-        (
-            lg.explain(FOREST, X)[:, ["a", "c"]],
-            FOREST,
-            "the explanation has 2 features, the model 5, and lacks 'b'; pass all features",
-        ),
-        (lg.explain(PLAIN, X), FOREST, "the explanation has 5 features, the model 5, and lacks 'a'"),
-        (
-            lg.explain(FOREST, X),
-            THREE,
-            "the explanation is of a model of one output, this one has 3; pass the model",
-        ),
-        (lg.explain(THREE, X), FOREST, "the explanation has the output 'x', which the model does not have"),
-        (lg.explain(THREE, X, output="x"), TWO, "output is 'x', which the model does not have"),
-    ],
-)
-def test_explanations_that_do_not_fit(explanation, model, message):
-    with pytest.raises(InputError, match=re.escape(message)):
-        lg.curves(model, X, explanation)
 
 
 # Links: the ends of the curves are the library's own predictions
@@ -565,60 +327,3 @@ def test_a_softmax_is_of_all_margins_along_the_same_ranking():
         own = lg.curves(THREE, X, ORDER, output=["x", "z"] * 6, link="model")
         np.testing.assert_allclose(getattr(own, name)[1::2], wanted[1::2, :, 2], rtol=1e-13)
     np.testing.assert_array_equal(one.joint, 0.5 * (one.insertion - one.deletion))
-
-
-# The yardstick
-
-
-def test_best_subset_is_the_best_of_all():
-    known = np.arange(32)[:, None] >> np.arange(5) & 1 == 1
-    for model, how in (
-        (FOREST, {}),
-        (THREE, {}),
-        (TWO, {"output": ["no", "yes"] * 6}),
-        (THREE, {"output": "predicted"}),
-    ):
-        subset, best = best_subset(model, X, **how)
-        ask = dict(how)
-        for i in range(12):
-            if isinstance(how.get("output"), list):
-                ask["output"] = how["output"][i : i + 1]
-            every = lg.objective(model, X[i], known, **ask)
-            # The other half is had by symmetry: within rounding of what each set gives.
-            np.testing.assert_allclose(
-                best[i], every.max(axis=0), rtol=0, atol=1e-13 * forests.unit(model).max()
-            )
-            mine = lg.objective(model, X[i], np.moveaxis(subset[i], 0, -1), **ask)
-            reached = np.diagonal(mine) if every.ndim == 2 else mine[0]
-            np.testing.assert_allclose(reached, best[i], rtol=0, atol=1e-13 * forests.unit(model).max())
-
-
-def test_best_subset_of_frames_groups_and_one_row():
-    subset, best = best_subset(FOREST, X, groups=GROUPS)
-    assert subset.shape == (12, 4)
-    for frame in (pd.DataFrame(X, columns=NAMES), pl.DataFrame(X, schema=NAMES), scipy.sparse.csr_matrix(X)):
-        np.testing.assert_array_equal(best_subset(FOREST, frame, groups=GROUPS)[0], subset)
-    np.testing.assert_array_equal(best_subset(FOREST, X[3], groups=GROUPS)[0], subset[3:4])
-    assert (best <= best_subset(FOREST, X)[1] + 1e-13).all()  # groups allow fewer sets
-
-
-def test_best_subset_of_ties_is_the_first():
-    leaf = forests.forest(RNG, forests.Shape(depth=0))
-    subset, best = best_subset(leaf, X)
-    assert not subset.any()
-    assert not best.any()
-
-
-def test_best_subset_in_several_batches(monkeypatch):
-    whole = best_subset(THREE, X)
-    monkeypatch.setattr("leafgrad.reference.best_subset.BATCH", 7)
-    for ours, theirs in zip(best_subset(THREE, X), whole, strict=True):
-        np.testing.assert_allclose(ours.astype(float), theirs.astype(float), rtol=0, atol=1e-14)
-
-
-def test_best_subset_refuses_many_players():
-    many = lg.Forest.from_arrays(
-        tree_start=[0, 1], left=[-1], right=[-1], feature=[-1], threshold=[0], cover=[1], value=[2.0],
-        n_features=21)  # fmt: skip
-    with pytest.raises(InputError, match="tries all 2\\^N subsets of N players, and N = 21 is more than 20"):
-        best_subset(many, np.zeros((1, 21)))
