@@ -32,7 +32,7 @@ def suite(name: str, quick: bool, only: str | None = None) -> None:
     if hasattr(module, "draw"):
         module.draw(report, HERE / "results")
     for page in (HERE.parent / "README.md", DOCS / f"{name}.md"):
-        if page.exists():
+        if page.exists() and hasattr(module, "summary"):
             replace_between(page, name, module.summary(report))
     if hasattr(module, "tables"):
         replace_between(DOCS / "speed.md", name, module.tables(report))

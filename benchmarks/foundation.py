@@ -191,22 +191,3 @@ def run(*, quick: bool) -> Report:
         report.add("forest, 100 trees", "load, with its self-check", load, "s", "below 1")
     report.add("import", "beyond numpy's own", _import_ms(), "ms", "below 150")
     return report
-
-
-def summary(report: Report) -> str:
-    """The table of README.md."""
-    isas = " | ".join(f"leafgrad, {isa} | so" for isa in ISAS)
-    lines = [f"| model | shap | {isas} |", "|---|---:|" + "---:|---:|" * len(ISAS)]
-    about = {
-        "boosted": "gradient boosting, 200 trees of depth 6, 50 features",
-        "forest": "random forest at full depth, 20 trees, 30 features",
-    }
-    for name, text in about.items():
-        cells = [f"{report.value(name, 'shap, one thread'):,.0f} us"]
-        for isa in ISAS:
-            cells += [f"{report.value(name, f'leafgrad, {isa}, one thread'):,.3g} us"]
-            cells += [f"**{report.value(name, f'times as fast as shap, {isa}'):,.0f}x**"]
-        lines.append(f"| {text} | {' | '.join(cells)} |")
-    one = report.value("boosted", "one row alone, call to answer")
-    lines += ["", f"One row alone, call to answer, on the first model: {one:,.0f} us."]
-    return "\n".join(lines)

@@ -136,16 +136,6 @@ def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes[half:]), np.log(times[half:]), 1)[0])
 
 
-def summary(report: Report) -> str:
-    """The exponents, for README.md."""
-    lines = ["| cost grows with | as its power |", "|---|---:|"]
-    slopes = {x.workload: x.value for x in report.lines if x.measure == f"{OURS}, exponent"}
-    for name, slope in slopes.items():
-        what = "2^depth" if name == "depth" else STUDIES[name].what
-        lines.append(f"| {what} ({STUDIES[name].fixed}) | {slope:.2f} |")
-    return "\n".join(lines)
-
-
 def axis(name: str, size: float) -> float:
     """Where a size stands along the x axis: depth by the leaves of a tree, which a walk visits all."""
     return 2**size if name == "depth" else size

@@ -5,6 +5,7 @@
 >>> lg.explain(forest, X).values  # doctest: +SKIP
 """
 
+from leafgrad.best_of import best_of
 from leafgrad.curves import Curves, curves
 from leafgrad.errors import (
     InputError,
@@ -20,7 +21,7 @@ from leafgrad.game import extension, gradient, objective, predict_known
 from leafgrad.load import load
 from leafgrad.optimizers import Adam, GradientAscent
 from leafgrad.probabilistic import ProbabilisticValue
-from leafgrad.rank import best_of, greedy, rank
+from leafgrad.rank import greedy, rank
 from leafgrad.values import Banzhaf, BetaShapley, Semivalue, Shapley
 
 __all__ = [

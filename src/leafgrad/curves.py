@@ -140,7 +140,7 @@ class Curves:
         >>> k, subset
         (array([1]), array([[ True, False]]))
         """
-        _check_by(by)
+        check_by(by)
         if by == "deletion":
             k = 1 + np.argmin(self.deletion[:, -2::-1], axis=1)
         else:
@@ -189,9 +189,10 @@ class Curves:
         return f"{text}; mean insertion score {scores[0]:.4g}, deletion score {scores[1]:.4g}"
 
 
-def _check_by(by: object) -> None:
+def check_by(by: object) -> None:
+    """Raise unless it names a score."""
     if not isinstance(by, str) or by not in {"joint", "insertion", "deletion"}:
-        raise InputError(f'best(by={by!r}): pass "joint", "insertion" or "deletion"')
+        raise InputError(f'by={by!r}; pass "joint", "insertion" or "deletion"')
 
 
 def curves(

@@ -12,7 +12,7 @@ from typing import Any
 
 from leafgrad import plan, values
 from leafgrad import progress as _progress
-from leafgrad.explanation import Explanation, Source
+from leafgrad.explanation import Explanation
 from leafgrad.plan import Floats
 from leafgrad.probabilistic import ProbabilisticValue
 from leafgrad.progress import Mode
@@ -74,7 +74,7 @@ def explain(
     """
     value = values.parse(value)
     prepared = plan.prepare(model, X, output=output, groups=groups, threads=threads)
-    rows, players, selection = prepared.rows, prepared.players, prepared.selection
+    rows, players = prepared.rows, prepared.players
 
     def step(played: plan.Played, block: Array, _: plan.At) -> Floats:
         # By type: nobody tries to find out whether sizes are those of a semivalue.
@@ -84,14 +84,4 @@ def explain(
 
     with _progress.track(progress, rows.n) as bar:
         out = prepared.run(step, (len(players.names),), rows.n, bar)
-    return Explanation(
-        values=out,
-        base_values=prepared.base(rows.n),
-        feature_names=players.names,
-        output_names=selection.names,
-        method=value.name,
-        additive=value.additive,
-        output=selection.output,
-        groups=players.groups,
-        source=Source.of(rows.table, players.of_feature),
-    )
+    return prepared.explanation(out, value.name, additive=value.additive)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from leafgrad import _core, encode, outputs
 from leafgrad import groups as grouping
 from leafgrad import threads as threading
+from leafgrad.explanation import Explanation, Source
 from leafgrad.forest import Forest
 
 if TYPE_CHECKING:
@@ -244,6 +245,20 @@ class Plan:
                 own = np.flatnonzero((column == k) & (negated == sign))
                 if len(own):
                     yield k, sign, own, ()
+
+    def explanation(self, scores: Floats, method: str, *, additive: bool = False) -> Explanation:
+        """What a user gets back: the scores, and what they are of."""
+        return Explanation(
+            values=scores,
+            base_values=self.base(self.rows.n),
+            feature_names=self.players.names,
+            output_names=self.selection.names,
+            method=method,
+            additive=additive,
+            output=self.selection.output,
+            groups=self.players.groups,
+            source=Source.of(self.rows.table, self.players.of_feature),
+        )
 
     def base(self, lines: int) -> Floats:
         """F where nothing is known, `(lines,)` or `(lines, K)`."""

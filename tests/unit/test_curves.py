@@ -173,11 +173,9 @@ def test_wrong_arguments():
     with pytest.raises(UnsupportedModelError, match="the model's link is 'probit', which is not known here"):
         lg.curves(TWO.replace(link="probit"), X, ORDER, link="model")
     assert lg.curves(TWO.replace(link="probit"), X, ORDER).link is None
-    with pytest.raises(
-        InputError, match=re.escape('best(by=\'max\'): pass "joint", "insertion" or "deletion"')
-    ):
+    with pytest.raises(InputError, match=re.escape('by=\'max\'; pass "joint", "insertion" or "deletion"')):
         lg.curves(FOREST, X, ORDER).best("max")
-    with pytest.raises(InputError, match=re.escape("best(by=['joint'])")):
+    with pytest.raises(InputError, match=re.escape("by=['joint']; pass")):
         lg.curves(FOREST, X, ORDER).best(["joint"])
     with pytest.raises(InputError, match="progress='yes'"):
         lg.curves(FOREST, X, ORDER, progress="yes")
